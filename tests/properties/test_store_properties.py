@@ -10,12 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from memory_store import MemoryStore
 
-from proctor.core.sample import Sample
+from proctor.core.sample import File, Message, Sample, ToolResult
 from proctor.core.score import Score
 from proctor.core.tally import Tally
 from proctor.core.task import Store
+from proctor.core.trajectory import Step, Trajectory
 from proctor.core.trial import OUTCOMES, Trial, Verdict
 from proctor.stores.blobs import clean, encode, pack, unpack
+from proctor.stores.copy import copy
+from proctor.stores.files import files_in
 from proctor.stores.sqlite import SqliteStore
 from proctor.testing.records import a_record, a_sample, a_trial, a_verdict
 
@@ -75,6 +78,39 @@ def test_both_stores_say_the_same(plan: list[Sample], played: list[Any], judged:
             _same(dict(sqlite.tallies("r", scorer)), dict(memory.tallies("r", scorer)))
     finally:
         sqlite.close()
+
+
+files = st.builds(File, name=st.text(max_size=5), data=st.none() | st.binary(max_size=3_000))
+results = st.builds(
+    ToolResult, name=st.just("f"), content=st.text(max_size=5), files=st.lists(files, max_size=3).map(tuple)
+)
+
+
+@settings(max_examples=25)
+@given(given=st.lists(results | files, min_size=1, max_size=4))
+def test_files_survive_being_stored_and_copied_byte_for_byte(given: list[ToolResult | File]) -> None:
+    steps = tuple(Step(message=Message(role="tool", parts=(part,))) for part in given)
+    trial = a_trial("a", trajectory=Trajectory(steps=steps))
+    first, second = SqliteStore(":memory:"), SqliteStore(":memory:")
+
+    async def play() -> None:
+        await first.begin(a_record())
+        await first.plan("r", [a_sample("a")])
+        await first.add(trial)
+        await first.end(a_record())
+        await copy(first, second, "r")
+
+    try:
+        asyncio.run(play())
+        first.delete("r")
+        (kept,) = second.trials("r")
+        assert [files_in(step.message) for step in kept.trajectory.steps] == [files_in(step.message) for step in steps]
+        assert first._rows("SELECT count(*) FROM files", {}) == [(0,)]
+        datas = {file.data for step in steps for file in files_in(step.message)} - {None}
+        assert second._rows("SELECT count(*) FROM files", {}) == [(len(datas),)]
+    finally:
+        first.close()
+        second.close()
 
 
 @given(details=st.dictionaries(st.text(), anything))

@@ -1,5 +1,6 @@
 """Damaged records: each is named, the others can be read, and no figure changes without a word."""
 
+import asyncio
 import json
 import random
 import shutil
@@ -12,8 +13,12 @@ from click.testing import CliRunner
 from proctor import Sample, Task, Trajectory, evaluate
 from proctor.cli import app
 from proctor.core.errors import BadInput
+from proctor.core.sample import File, Message
+from proctor.core.trajectory import Step
+from proctor.core.trial import Trial
 from proctor.stores.check import check_file, check_run
 from proctor.stores.sqlite import SqliteStore
+from proctor.testing.records import a_sample, a_trial, begun
 
 SAMPLES = [Sample.ask(f"s{n}", f"What is {n}? {'Think well. ' * 200}", target=str(n)) for n in range(40)]
 
@@ -144,3 +149,23 @@ def test_a_store_without_damage_is_read_as_before(store: Path) -> None:
     assert opened.damaged == set()
     assert isinstance(next(opened.trials("r")).trajectory, Trajectory)
     opened.close()
+
+
+@pytest.mark.parametrize("damage", ["DELETE FROM files", "UPDATE files SET data = x'00'"])
+def test_a_file_that_is_missing_or_has_other_bytes_is_a_damaged_record(tmp_path: Path, damage: str) -> None:
+    store = SqliteStore(tmp_path / "runs.db")
+    shot = File(name="a.png", data=b"\x89PNG")
+    answer = Message(role="assistant", parts=(shot,))
+    asyncio.run(begun(store, [a_sample("a")]))
+    asyncio.run(_add(store, a_trial("a", trajectory=Trajectory(steps=(Step(message=answer),)))))
+    with sqlite3.connect(tmp_path / "runs.db") as db:
+        db.execute(damage)
+    db.close()
+    with pytest.raises(BadInput, match=r"'a' .*a\.png"):
+        list(store.trials("r"))
+    assert [str(fault) for fault in check_run(store, "r")] == ["sample 'a' (attempt 0): its record cannot be read"]
+    store.close()
+
+
+async def _add(store: SqliteStore, trial: Trial) -> None:
+    await store.add(trial)

@@ -97,7 +97,7 @@ async def test_tables_of_an_older_version_are_brought_up_once_by_many_clients(
     await store.end(a_record())
     with psycopg.connect(address) as db:
         db.execute("ALTER TABLE proctor.runs DROP plan_tags, DROP plan_samples, DROP plan_clustered")
-        db.execute("DROP TABLE proctor.shards; UPDATE proctor.layout SET version = 1")
+        db.execute("DROP TABLE proctor.shards; DROP TABLE proctor.files; UPDATE proctor.layout SET version = 1")
     with ThreadPoolExecutor(6) as pool:
         stores = list(pool.map(lambda _: PostgresStore(address), range(6)))
     for opened in stores:
@@ -105,7 +105,7 @@ async def test_tables_of_an_older_version_are_brought_up_once_by_many_clients(
         assert opened.tallies("r", "exact")[""].planned == 1
         opened.close()
     with psycopg.connect(address) as db:
-        assert db.execute("SELECT version FROM proctor.layout").fetchall() == [(3,)]
+        assert db.execute("SELECT version FROM proctor.layout").fetchall() == [(4,)]
         assert db.execute("SELECT count(*) FROM proctor.shards").fetchone() == (0,)
 
 

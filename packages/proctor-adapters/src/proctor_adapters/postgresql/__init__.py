@@ -248,7 +248,7 @@ class PostgresStore(TableStore):
                         mark=mark,
                         position=sample - base,
                         sample=planned_sample(*rows[0][3:]),
-                        trial=decode(rows[0][2], Trial),
+                        trial=self._trial(sample, rows[0][2]),
                         verdicts=tuple(decode(data, Verdict) for *_, data in verdicts if data is not None),
                     )
 

@@ -120,6 +120,11 @@ _REPLACE = (
 )
 
 
+_KEEP_FILE = """
+INSERT INTO files SELECT id, %(digest)b, %(data)b FROM runs WHERE id = %(run)s AND epoch = %(epoch)s ON CONFLICT DO NOTHING
+"""
+
+
 class StoredTrial(NamedTuple):
     """A trial as it is stored: where it is, how it ended, and the number of its last record."""
 
@@ -155,6 +160,7 @@ def accept_new(
         scorers: the number of each scorer of a verdict.
         sent: `writer` and the number `sent` of this transaction.
     """
+    _keep_files(db, additions, epochs)
     rows = [_trial_row(addition, epochs) for addition in additions]
     verdicts = [
         (trial, number, *_score_row(verdict, scorers))
@@ -190,6 +196,7 @@ def accept_again(
         return None
     row = {**dict(zip(_TRIAL, _trial_row(addition, epochs), strict=True)), **old._asdict()}
     row |= {"outcome": addition.outcome, "number": old.number + 1}
+    _keep_files(db, [addition], epochs)
     for statement in _REPLACE:
         db.execute(statement, row)
     spend(db, [(old, tuple(getattr(addition, name) for name in SPENT))])  # earlier tries were paid for too
@@ -255,6 +262,14 @@ def spend(db: "Connection[Any]", paid: Sequence[tuple[StoredTrial, Sequence[floa
         db.execute(_SPEND, _arrays(_PAID, rows))
 
 
+def _keep_files(db: "Connection[Any]", additions: Sequence[Addition], epochs: Epochs) -> None:
+    """Write the files of trials, so that they are durable before the trials count; one at a time, as they may be large."""
+    for addition in additions:
+        for digest, data in addition.files.items():
+            values = {"run": addition.run, "epoch": epochs.get(addition.run), "digest": digest, "data": data}
+            db.execute(_KEEP_FILE, values)
+
+
 def _is_newest(db: "Connection[Any]", old: StoredTrial, data: bytes) -> bool:
     query = "SELECT data FROM records WHERE sample = %s AND attempt = %s AND scorer = 0 ORDER BY number DESC LIMIT 1"
     return db.execute(query, (old.sample, old.attempt), binary=True).fetchone() == (data,)
@@ -288,7 +303,7 @@ def taken_over(run: str) -> BadInput:
 
 
 def _trial_row(one: Addition, epochs: Epochs) -> tuple[object, ...]:
-    head = (one.run, epochs.get(one.run), *one[1:-3])
+    head = (one.run, epochs.get(one.run), *one[1:-4])
     return (*head, None if one.sample is None else pack(one.sample), pack(one.trial))
 
 

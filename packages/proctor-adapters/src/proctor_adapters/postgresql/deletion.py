@@ -21,6 +21,7 @@ AT_ONCE = 3  # pieces: one deletes contents, the others what needs no lock
 _RUN = (
     "DELETE FROM annotations WHERE run = :run",
     "DELETE FROM shards WHERE run = :run",
+    "DELETE FROM files WHERE run = :run",
     "DELETE FROM runs WHERE id = :run",
 )
 _LEFT = f"""

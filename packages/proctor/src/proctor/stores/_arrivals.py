@@ -19,10 +19,10 @@ STEP_ROWS = 8  # a statement has a multiple of these, as each is prepared once
 
 
 _COLUMNS = (
-    *Addition._fields[:-1],
+    *Addition._fields[:-2],
     *VerdictRow._fields,
 )  # a row is a trial with its first verdict, or a further verdict
-_NO_TRIAL = (None,) * (len(Addition._fields) - 4)
+_NO_TRIAL = (None,) * (len(Addition._fields) - 5)
 _NO_VERDICT = (None,) * len(VerdictRow._fields)
 _NUMBER = "(SELECT id FROM samples WHERE run = new.run AND name = new.name)"
 _SETUP = (
@@ -58,7 +58,8 @@ def arrive(db: sqlite3.Connection, additions: Sequence[Addition]) -> None:
     """
     long = [addition for addition in additions if addition.sample is not None and len(addition.sample) > LONG_BYTES]
     rows = sum(len(addition.verdicts) or 1 for addition in additions)
-    if db.in_transaction or (rows <= MOST_ROWS and not long):
+    has_files = any(addition.files for addition in additions)
+    if db.in_transaction or (rows <= MOST_ROWS and not long and not has_files):
         _arrive(db, additions, long)
         return
     db.execute("BEGIN IMMEDIATE")
@@ -75,14 +76,17 @@ def _arrive(db: sqlite3.Connection, additions: Sequence[Addition], long: Sequenc
     known = _known_digests(db, long) if long else frozenset()
     rows: list[tuple[object, ...]] = []
     for addition in additions:
-        head = _pack(addition, known)[:-1]
+        head = _pack(addition, known)[:-2]
         verdicts = [_pack_verdict(verdict) for verdict in addition.verdicts]
         rows.append((*head, *(verdicts[0] if verdicts else _NO_VERDICT)))
+        if addition.files:
+            db.executemany(_FILES, [(addition.run, digest, data) for digest, data in addition.files.items()])
         rows.extend((*head[:3], *_NO_TRIAL, *verdict) for verdict in verdicts[1:])
     insert(db, _ARRIVALS, rows)
 
 
 _ARRIVALS = "INSERT INTO arrivals SELECT * FROM (VALUES {rows}) WHERE column1 > 0"
+_FILES = "INSERT INTO files VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
 _KNOWN = """
 SELECT group_concat(hex(digest)) FROM (VALUES {rows}) CROSS JOIN contents ON name = column1 AND digest = column2
 """

@@ -32,7 +32,11 @@ CROSS JOIN records ON records.id = scores.record ORDER BY name
 
 
 def stored(
-    reading: Callable[[], AbstractContextManager[sqlite3.Connection]], run: int, after: int, start: int
+    reading: Callable[[], AbstractContextManager[sqlite3.Connection]],
+    read_trial: Callable[[int, bytes | None], Trial],
+    run: int,
+    after: int,
+    start: int,
 ) -> Iterator[StoredTrial]:
     """Yield the trials of a run that have a record after a mark, from a position in the plan on."""
     base = first_sample(run)
@@ -51,6 +55,6 @@ def stored(
                     mark=mark,
                     position=sample - base,
                     sample=planned_sample(*row[1:]),
-                    trial=decode(row[0], Trial),
+                    trial=read_trial(sample, row[0]),
                     verdicts=tuple(decode(data, Verdict) for (data,) in verdicts),
                 )

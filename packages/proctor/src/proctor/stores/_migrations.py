@@ -2,7 +2,7 @@
 
 Layout 1 stored every run, sample, trial and verdict as a row of JSON under its own names: four tables, `runs (id,
 record)`, `samples (run, place, id, record)`, `trials (run, sample, attempt, outcome, record)` and `verdicts
-(number, run, sample, attempt, scorer, record)`. Layouts 2 and 3 lacked later tables.
+(number, run, sample, attempt, scorer, record)`. Layouts 2 to 4 lacked later tables.
 """
 
 import filecmp
@@ -110,4 +110,4 @@ def _from_2(db: sqlite3.Connection) -> None:
         db.execute(statement)
 
 
-MIGRATIONS: Mapping[int, Callable[[sqlite3.Connection], None]] = {1: _from_1, 2: _from_2, 3: _from_2}
+MIGRATIONS: Mapping[int, Callable[[sqlite3.Connection], None]] = {1: _from_1, 2: _from_2, 3: _from_2, 4: _from_2}

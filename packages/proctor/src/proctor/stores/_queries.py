@@ -93,6 +93,7 @@ DELETE = (
     f"DELETE FROM superseded WHERE {_OF_THE_RUN}",
     f"DELETE FROM trials WHERE {_OF_THE_RUN}",
     "DELETE FROM samples WHERE run = :run",
+    "DELETE FROM files WHERE run = :run",
     "DELETE FROM annotations WHERE run = :run",
     "DELETE FROM changes WHERE run = :run",
     "DELETE FROM runs WHERE id = :run",

@@ -1,6 +1,6 @@
 """Encode trials and verdicts as stores with tables keep them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from proctor.core.digest import digest_bytes
@@ -9,6 +9,7 @@ from proctor.core.score import Unscored
 from proctor.core.trajectory import NOTHING, Usage
 from proctor.core.trial import Trial, Verdict
 from proctor.stores.blobs import clean, encode, encode_without
+from proctor.stores.files import without_bytes
 
 MOST_TOKENS = 10**12  # what a provider claims for one trial; more would overflow the sum of a run
 
@@ -42,6 +43,7 @@ class Addition(NamedTuple):
     sample: bytes | None
     trial: bytes
     verdicts: Sequence[VerdictRow]
+    files: Mapping[bytes, bytes]  # of the trial, by digest
 
 
 def encode_trial(
@@ -50,6 +52,7 @@ def encode_trial(
     """Encode a trial with its verdicts and sample; `keys` are never written, wherever they occur."""
     outcome = trial.outcome
     content = None if sample is None else encode(sample)
+    record, files = without_bytes(trial, keys)
     return Addition(
         run,
         clean(trial.sample_id),
@@ -58,8 +61,9 @@ def encode_trial(
         *_spent(trial, verdicts),
         None if content is None else bytes.fromhex(digest_bytes(content)),
         content,
-        encode_without(keys, trial),
+        encode_without(keys, record),
         [encode_verdict(verdict, outcome, keys) for verdict in verdicts],
+        files,
     )
 
 

@@ -2,7 +2,7 @@
 
 import zlib
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TypeVar
 
 import msgspec
@@ -19,6 +19,11 @@ class DamagedRecord(BadInput):
     """A record of a store cannot be read: the disk, or another program, changed it."""
 
 
+@cache
+def _decoder(kind: type[T]) -> msgspec.json.Decoder[T]:
+    return msgspec.json.Decoder(kind)
+
+
 def decode(data: bytes | None, kind: type[T]) -> T:
     """Decode a record, sample, trial or verdict.
 
@@ -28,7 +33,7 @@ def decode(data: bytes | None, kind: type[T]) -> T:
     try:
         if data is None:
             raise ValueError("it is missing")
-        return msgspec.json.decode(unpack(data), type=kind)
+        return _decoder(kind).decode(unpack(data))
     except (ValueError, zlib.error, RecursionError) as error:  # msgspec's errors are ValueErrors, as those of UTF-8 are
         raise DamagedRecord(
             "A record of the store is damaged: {error}. `proctor runs check` lists what is.", error=str(error)[:200]

@@ -10,6 +10,7 @@ score of scorer 0: no point of one, whoever scores. `points` is null, and `why` 
 names in the order of the plan touch few pages, and digests many. `cluster` is null for a sample on its own.
 
 `annotations` are what people say about runs and trials. They go by the name of the sample ('' is the run itself).
+`files` are the bytes of the files in the trials of a run, which go with it; see `stores.files`.
 `changes` is when a run was begun, saved or ended last, in nanoseconds; it always grows.
 """
 
@@ -36,6 +37,12 @@ CREATE TABLE IF NOT EXISTS annotations (
 CREATE TABLE IF NOT EXISTS changes (
     run INTEGER PRIMARY KEY,
     at INTEGER NOT NULL
+);
+CREATE TABLE IF NOT EXISTS files (
+    run INTEGER NOT NULL,
+    digest BLOB NOT NULL,
+    data BLOB NOT NULL,
+    UNIQUE (run, digest)
 )
 """
 SCHEMA = f"""

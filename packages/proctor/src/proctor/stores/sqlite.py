@@ -169,7 +169,7 @@ class SqliteStore(TableStore):
             self._held.pop(record.id).lock.release()
 
     def stored(self, run_id: str, *, after: int = 0, start: int = 0) -> Iterator[StoredTrial]:
-        return _following.stored(self._reading, self._find(run_id)[0], after, start)
+        return _following.stored(self._reading, self._trial, self._find(run_id)[0], after, start)
 
     def version(self, run_id: str) -> str:
         number, record = self._find(run_id)

@@ -17,12 +17,14 @@ from proctor.core.trial import INFRASTRUCTURE, RETRYABLE, Outcome, Trial, Value,
 from proctor.registry import unknown
 from proctor.stores import _tallies
 from proctor.stores.blobs import clean
+from proctor.stores.files import read_trial
 from proctor.stores.rows import DamagedRecord, T, decode, planned_sample, value
-from proctor.stores.schema import SPENT, first_sample
+from proctor.stores.schema import RUN_SHIFT, SPENT, first_sample
 
 PAGE = 64  # records of up to some MB each
 NARROW_PAGE = 2_000
 ID_PAGE = 10_000
+_FILE = "SELECT data FROM files WHERE run = :run AND digest = :digest"
 
 
 class TableQueries(_tallies.TallyQueries, Protocol):
@@ -120,7 +122,7 @@ class TableStore(ABC):
             chosen.append(self._queries.FILTERS["value"])
         query = self._queries.TRIALS.format(filters=" ".join(chosen))
         pages = self._pages(query, self._range(run_id, sample_id) | filters)
-        return self._decoded(pages, lambda rows: [decode(data, Trial) for _, _, data in rows])
+        return self._decoded(pages, lambda rows: [self._trial(sample, data) for sample, _, data in rows])
 
     def verdicts(self, run_id: str, *, scorer: str | None = None, sample_id: str | None = None) -> Iterator[Verdict]:
         values = self._range(run_id, sample_id) | {"scorer": None if scorer is None else clean(scorer)}
@@ -151,9 +153,22 @@ class TableStore(ABC):
         pages = self._pages(self._queries.HISTORY, self._range(run_id))
 
         def read(rows: Iterable[Any]) -> list[Trial | Verdict]:
-            return [decode(data, Verdict) if scorer else decode(data, Trial) for _, _, scorer, data in rows]
+            return [decode(data, Verdict) if scorer else self._trial(sample, data) for sample, _, scorer, data in rows]
 
         return self._decoded(pages, read)
+
+    def _trial(self, sample: int, data: bytes | None) -> Trial:
+        """Decode the record of a trial, with the bytes of its files.
+
+        Raises:
+            DamagedRecord: it cannot be read.
+        """
+
+        def find(digest: bytes) -> bytes | None:
+            rows = self._rows(_FILE, {"run": sample >> RUN_SHIFT, "digest": digest})
+            return rows[0][0] if rows else None
+
+        return read_trial(data, find)
 
     def _decoded(self, rows: Iterable[Any], read: Callable[[Iterable[Any]], list[T]]) -> Iterator[T]:
         """Yield what is read from rows that begin with (sample, attempt).

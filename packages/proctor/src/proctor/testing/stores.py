@@ -11,15 +11,26 @@ import pytest
 
 from proctor.core.annotation import Annotation
 from proctor.core.errors import BadInput
+from proctor.core.sample import File, Message, Text, ToolResult
 from proctor.core.score import Score
 from proctor.core.sentence import say
 from proctor.core.task import Store
-from proctor.core.trial import Outcome, TrialFailure, Verdict
+from proctor.core.trajectory import Step, Trajectory
+from proctor.core.trial import Outcome, Trial, TrialFailure, Verdict
 from proctor.testing._store_numbers import NumbersOfStore
 from proctor.testing.loop import in_loop
 from proctor.testing.records import a_record, a_sample, a_trial, a_verdict, begun, fill
 
 FOUND, HALF = "Found: {why}", "half of {what}"  # sentences whose values a store keeps apart
+
+
+def _with_files(data: bytes) -> Trajectory:
+    """Return an answer with a file, after a result of a tool with others of the same bytes."""
+    shot = File(name="a.png", media_type="image/png", data=data)
+    files = (shot, File(name="no bytes"), msgspec.structs.replace(shot, name="again.png"))
+    result = ToolResult(name="shoot", content="Done.", id="1", files=files)
+    answer = Message(role="assistant", parts=(Text(text="See:"), shot))
+    return Trajectory(steps=(Step(message=Message(role="tool", parts=(result,))), Step(message=answer)))
 
 
 class StoreContract(NumbersOfStore, ABC):
@@ -58,6 +69,21 @@ class StoreContract(NumbersOfStore, ABC):
         assert list(store.verdicts("r")) == [verdict]
         assert store.sample("r", "fr") == sample
         assert store.sample("r", "xx") is None
+
+    @in_loop
+    async def test_the_files_of_a_trial_come_back_byte_for_byte_and_go_with_their_run(self, store: Store) -> None:
+        trials = [
+            a_trial(id, trajectory=_with_files(data)) for id, data in zip("abc", (b"1" * 5_000, b"2", b""), strict=True)
+        ]
+        for run in ("r", "other"):
+            await begun(store, [a_sample(id) for id in "abc"], a_record(run))
+            for trial in trials:
+                await store.add(msgspec.structs.replace(trial, run_id=run), [a_verdict(trial.sample_id, run=run)])
+            await store.end(a_record(run))
+        store.delete("other")
+        assert list(store.trials("r")) == trials
+        assert [kept for kept in store.history("r") if isinstance(kept, Trial)] == trials
+        assert [stored.trial for stored in store.stored("r")] == trials
 
     @in_loop
     async def test_the_process_that_writes_a_run_is_known_until_it_ends(self, store: Store) -> None:

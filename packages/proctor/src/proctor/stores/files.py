@@ -1,0 +1,97 @@
+"""Keep the bytes of a trial's files apart from its record: once for each digest in a run.
+
+The record of a trial with files is a list: the digest of each file in order, null for one without bytes, and the trial
+without these bytes. Any other record is the trial itself, as it always was.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from msgspec.structs import replace
+
+from proctor.core.digest import digest_bytes
+from proctor.core.sample import File, Message, Part, ToolResult
+from proctor.core.trajectory import Step, Trajectory
+from proctor.core.trial import Trial
+from proctor.stores.rows import DamagedRecord, decode
+from proctor.transport.redact import HIDDEN
+
+Change = Callable[[File], File]
+RecordWithFiles = tuple[tuple[str | None, ...], Trial]
+
+
+def files_in(message: Message) -> tuple[File, ...]:
+    """Return the files of a message, those of its results of tools too."""
+    files: list[File] = []
+    for part in message.parts:
+        if isinstance(part, File):
+            files.append(part)
+        elif isinstance(part, ToolResult):
+            files.extend(part.files)
+    return tuple(files)
+
+
+def without_bytes(trial: Trial, keys: Sequence[bytes]) -> tuple[Trial | RecordWithFiles, Mapping[bytes, bytes]]:
+    """Return the record of a trial, and the bytes of its files by digest, with a mark in place of each of these keys."""
+    if not any(file.data is not None for step in trial.trajectory.steps for file in files_in(step.message)):
+        return trial, {}
+    bytes_by_digest: dict[bytes, bytes] = {}
+    digests: list[str | None] = []
+
+    def take(file: File) -> File:
+        if file.data is None:
+            digests.append(None)
+            return file
+        data = file.data
+        for key in keys:
+            data = data.replace(key, HIDDEN.encode())
+        digests.append(digest_bytes(data))
+        bytes_by_digest[bytes.fromhex(digests[-1] or "")] = data
+        return replace(file, data=None)
+
+    bare = replace(trial, trajectory=_with_files(trial.trajectory, take))
+    return (tuple(digests), bare), bytes_by_digest
+
+
+def read_trial(data: bytes | None, find: Callable[[bytes], bytes | None]) -> Trial:
+    """Decode the record of a trial; `find` returns the bytes of a digest.
+
+    Raises:
+        DamagedRecord: it cannot be read, or the bytes of a file are missing or others.
+    """
+    record = decode(data, Trial | RecordWithFiles)  # type: ignore[arg-type]  # a union is no type
+    if isinstance(record, Trial):
+        return record
+    digests, bare = record
+    rest = iter(digests)
+
+    def give_back(file: File) -> File:
+        digest = next(rest, None)
+        if digest is None:
+            return file
+        found = find(bytes.fromhex(digest))
+        if found is None or digest_bytes(found) != digest:
+            raise DamagedRecord(
+                "A record of the store is damaged: {error}. `proctor runs check` lists what is.",
+                error=f"the file {file.name} is missing" if found is None else f"the file {file.name} has other bytes",
+            )
+        return replace(file, data=found)
+
+    return replace(bare, trajectory=_with_files(bare.trajectory, give_back))
+
+
+def _with_files(trajectory: Trajectory, change: Change) -> Trajectory:
+    steps = tuple(_step(step, change) if files_in(step.message) else step for step in trajectory.steps)
+    return replace(trajectory, steps=steps)
+
+
+def _step(step: Step, change: Change) -> Step:
+    return replace(step, message=replace(step.message, parts=tuple(_part(part, change) for part in step.message.parts)))
+
+
+def _part(part: Part, change: Change) -> Part:
+    match part:
+        case File():
+            return change(part)
+        case ToolResult(files=(_, *_)):
+            return replace(part, files=tuple(map(change, part.files)))
+    return part
