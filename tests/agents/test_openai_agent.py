@@ -4,16 +4,19 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import acting
 import pytest
 from endpoint import Endpoint, chat, data
 
-from proctor.agents.openai import ChatAgent, conversation_with, make
+from proctor.agents.openai import ChatAgent, ModelConversation, conversation_with, make
+from proctor.chat.message_text import count_left_out
 from proctor.core.errors import BadInput, EnvironmentFailed, ProviderFailed
 from proctor.core.sample import Message, Sample, Text, Tool, ToolCall, ToolResult, Turn
 from proctor.core.task import Environment
 from proctor.core.trajectory import Step, ToolStyle
 from proctor.engine.acting import Acting
 from proctor.models.scripted import Reply, ScriptedModel
+from proctor.stores.files import files_in
 
 TOOLS = (Tool(name="add", parameters={"type": "object"}), Tool(name="stop"))
 SAMPLE = Sample.ask("s", "How much?")
@@ -212,3 +215,25 @@ def test_the_option_tools_says_how_tools_are_offered() -> None:
     assert make("m", {"tools": "prompt"}).tools == "text"
     with pytest.raises(BadInput, match="tools"):
         make("m", {"tools": "none"})
+
+
+@pytest.mark.parametrize(
+    ("how", "is_sent"), [({}, True), ({"prompted": True}, True), ({"pictures": False}, False)], ids=str
+)
+async def test_a_picture_is_sent_or_its_absence_is_told_and_recorded(how: dict[str, Any], is_sent: bool) -> None:
+    sent: list[Sequence[Message]] = []
+    replies = iter(("""[{"name": "add", "arguments": {"item": "picture"}}]""", "I see."))
+
+    async def ask(messages: Sequence[Message], _: Sequence[Tool]) -> Sequence[Step]:
+        sent.append([*messages])
+        text = next(replies)
+        call = ToolCall(name="add", arguments={"item": "picture"}, id="1")
+        parts = (call,) if text.startswith("[") and not how.get("prompted") else (Text(text=text),)
+        return [Step(message=Message(role="assistant", parts=parts))]
+
+    conversation = ModelConversation(ask, acting.Shop(), **how)
+    steps = await conversation.send(Turn(messages=(Message.of("user", "Go."),), tools=acting.TOOLS))
+    assert files_in(steps[1].message) == (acting.PICTURE,), "what the reviewer sees"
+    assert files_in(sent[1][-1]) == ((acting.PICTURE,) if is_sent else ())
+    assert count_left_out([step.message for step in steps]) == (0 if is_sent else 1)
+    assert count_left_out(sent[1]) == (0 if is_sent else 1)

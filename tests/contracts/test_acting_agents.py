@@ -17,6 +17,7 @@ from proctor.core.score import Score
 from proctor.core.task import Task
 from proctor.core.trajectory import Trajectory
 from proctor.core.trial import Trial
+from proctor.stores.files import files_in
 from proctor.users.scripted import ScriptedUser
 from proctor_adapters.agents import langgraph
 
@@ -54,6 +55,19 @@ def results(trial: Trial) -> list[tuple[str, bool]]:
         for part in step.message.parts
         if isinstance(part, ToolResult) and part.name != "python_interpreter"
     ]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_a_picture_of_a_result_is_given_to_it_or_counted_as_left_out(kind: str) -> None:
+    trial, _, _ = await play(kind, [[("add", {"item": "picture"})], "I see."])
+    assert trial.outcome == "scored", trial.failure
+    (text, is_error), *_ = results(trial)
+    assert not is_error
+    is_told = "1 file left out: a.png (image/png, 8 bytes)" in text
+    assert is_told == ("files_left_out" in trial.notes)  # twice where code prints the result
+    kept = [file for step in trial.trajectory.steps for file in files_in(step.message)]
+    assert kept == [acting.PICTURE] or is_told
+    assert is_told or kind.startswith("function"), "these are given the bytes"
 
 
 @pytest.mark.parametrize("kind", KINDS)

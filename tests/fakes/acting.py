@@ -10,10 +10,11 @@ from typing import Any
 from echoes import library
 
 from proctor.core.errors import EpisodeOver
-from proctor.core.sample import Tool, ToolCall, ToolResult
+from proctor.core.sample import File, Tool, ToolCall, ToolResult
 
 Call = tuple[str, dict[str, Any]]
 Script = Sequence[str | list[Call]]
+PICTURE = File(name="a.png", media_type="image/png", data=b"\x89PNG\r\n\x1a\n")  # comes with an item of that name
 ITEM = {"type": "object", "properties": {"item": {"type": "string", "description": "what"}}, "required": ["item"]}
 TOOLS = (
     Tool(name="add", description="Put an item into the cart.", parameters=ITEM),
@@ -38,8 +39,10 @@ class Shop:
         match call.name:
             case "add":
                 self.cart.append(call.arguments["item"])
+                item = call.arguments["item"]
+                files = (PICTURE,) if item == "picture" else ()
                 return ToolResult(
-                    name="add", content=f"added {call.arguments['item']}, {len(self.cart)} in the cart", id=call.id
+                    name="add", content=f"added {item}, {len(self.cart)} in the cart", id=call.id, files=files
                 )
             case "wait":
                 try:

@@ -344,6 +344,41 @@ async def test_images_and_documents_are_sent_as_each_api_takes_them() -> None:
     assert items == ["input_text", "input_image", "input_file", "input_image", "input_text"]
 
 
+@pytest.mark.parametrize("kind", KINDS)
+async def test_a_picture_of_a_result_is_sent_in_it_and_another_file_is_named(kind: str) -> None:
+    files = (
+        File(name="a.png", media_type="image/png", data=b"\x00\x01", path="/etc/passwd", url="http://127.0.0.1/"),
+        File(name="b.zip", media_type="application/zip", data=b"PK"),
+        File(name="c.svg", media_type="image/svg+xml", data=b"<svg/>"),
+    )
+    async with Endpoint(APIS[kind][0]) as endpoint, Client(policy=QUICK):
+        asked = made(kind, endpoint)
+        first = await asked.complete(ASKED, [WEATHER])
+        (call,) = first.message.calls
+        result = ToolResult(name=call.name, content="Look:", id=call.id, files=files)
+        await asked.complete([*ASKED, first.message, Message(role="tool", parts=(result,))], [WEATHER])
+    sent = endpoint.requests[-1].json
+    text = "\n".join(
+        (
+            "Look:",
+            "[1 file left out: b.zip (application/zip, 2 bytes); it cannot be shown here.]",
+            "[1 file left out: c.svg (image/svg+xml, 6 bytes); it cannot be shown here.]",
+        )
+    )
+    match kind:
+        case "anthropic":
+            source = {"type": "base64", "media_type": "image/png", "data": "AAE="}
+            (block,) = sent["messages"][-1]["content"]
+            assert block["content"] == [{"type": "text", "text": text}, {"type": "image", "source": source}]
+        case "responses":
+            picture = {"type": "input_image", "image_url": "data:image/png;base64,AAE="}
+            assert sent["input"][-1]["output"] == [{"type": "input_text", "text": text}, picture]
+        case "gemini":
+            (part,) = sent["contents"][-1]["parts"]
+            assert part["functionResponse"]["response"] == {"output": text}
+            assert part["functionResponse"]["parts"] == [{"inlineData": {"mimeType": "image/png", "data": "AAE="}}]
+
+
 async def test_calls_without_ids_and_arguments_that_are_no_json_still_make_a_request() -> None:
     call, broken = ToolCall(name="f", arguments={"x": 1}), ToolCall(name="f", raw="{oh", id="a b")
     history = (

@@ -117,6 +117,36 @@ async def test_images_are_sent_as_images_and_other_files_as_a_note(tmp_path: Pat
     assert content[5]["text"].strip() == "[Attached file: t.csv (text/csv)]"
 
 
+async def test_pictures_of_results_follow_all_results_of_a_reply_and_other_files_are_named() -> None:
+    shot = File(name="a.png", media_type="image/png", data=b"\x00\x01", path="/etc/passwd", url="http://127.0.0.1/")
+    zipped = File(name="b.zip", media_type="application/zip", data=b"PK")
+    history = (
+        *ASKED,
+        Message(role="assistant", parts=(ToolCall(name="shoot", id="c1"), ToolCall(name="shoot", id="c2"))),
+        Message(role="tool", parts=(ToolResult(name="shoot", content="Done.", id="c1", files=(shot, zipped)),)),
+        Message(role="tool", parts=(ToolResult(name="shoot", content="2", id="c2"),)),
+    )
+    _, sent = await complete_and_see(chat(), messages=history)
+    assert sent["messages"][3:] == [
+        {
+            "role": "tool",
+            "tool_call_id": "c1",
+            "content": "Done.\n[1 file left out: b.zip (application/zip, 2 bytes); it cannot be shown here.]",
+        },
+        {"role": "tool", "tool_call_id": "c2", "content": "2"},
+        {
+            "role": "user",
+            "content": [
+                {"type": "text", "text": "a.png, from the result of shoot (c1):"},
+                {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAE="}},
+            ],
+        },
+    ]
+    _, again = await complete_and_see(chat(), messages=(*history, Message.of("assistant", "Two.")))
+    assert again["messages"][3:6] == sent["messages"][3:]
+    assert again["messages"][6]["role"] == "assistant"
+
+
 async def test_names_the_api_would_refuse_are_sent_changed_and_come_back_as_they_were() -> None:
     tools = (Tool(name="math.sum"), Tool(name="math_sum"), Tool(name="求和"))
     calls = [

@@ -5,10 +5,12 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from msgspec.structs import replace
 
+from proctor.chat.message_text import only_text, result_with_text
 from proctor.chat.prompted_tools import describe_tools, read_calls, results_message
 from proctor.core.around import around
 from proctor.core.declared import EnvironmentInfo, declared
 from proctor.core.errors import EpisodeOver
+from proctor.core.media_type import PICTURES
 from proctor.core.run import most_replies
 from proctor.core.sample import Message, Tool, ToolCall, ToolResult, Turn
 from proctor.core.task import CallsTogether, Environment, Session
@@ -50,13 +52,20 @@ class AgentConversation:
         max_steps: replies at most in one turn, the limit of steps of the run if None; a turn that needs more stops
             as "step_limit", or as "task_limit" where the task has a lower limit.
         prompted: describe the tools in a system message, and read calls from the text of the replies.
+        pictures: False for an agent that cannot be sent the pictures of results; a line of their text says so then.
 
     Attributes:
         received: the steps of the turn that is under way, for a time limit that ends it.
     """
 
     def __init__(
-        self, ask: Ask, environment: Environment | None, *, max_steps: int | None = None, prompted: bool = False
+        self,
+        ask: Ask,
+        environment: Environment | None,
+        *,
+        max_steps: int | None = None,
+        prompted: bool = False,
+        pictures: bool = True,
     ) -> None:
         self.received: list[Step] = []
         self._ask = ask
@@ -64,6 +73,7 @@ class AgentConversation:
         self._about = declared(EnvironmentInfo, environment) if environment is not None else NO_ENVIRONMENT
         self._max_steps = max_steps
         self._prompted = prompted
+        self._pictures = pictures
         self._messages: list[Message] = []
         self._tools: Sequence[Tool] = ()
 
@@ -100,6 +110,8 @@ class AgentConversation:
     async def _reply(self) -> Sequence[Step]:
         in_words = self._prompted and self._tools
         asked = [describe_tools(self._tools), *self._messages] if in_words else self._messages
+        if not self._pictures:
+            asked = list(map(_without_files, asked))
         steps = await self._ask(asked, () if in_words else self._tools)
         self._messages.extend(step.message for step in steps)  # its own words; only we see the calls in them
         if in_words:
@@ -111,6 +123,8 @@ class AgentConversation:
     async def _run(self, environment: Environment, calls: Sequence[ToolCall]) -> bool:
         """Run the calls of one reply; False if the environment does not run them, which ends the turn."""
         results: list[ToolResult] = []
+        wording = None if self._tools else self._about.wording
+        is_sent = PICTURES.__contains__ if self._pictures and wording is None else only_text
         batches = [calls] if isinstance(environment, CallsTogether) else [[call] for call in calls]
         for batch in batches:
             clock = Clock()
@@ -121,10 +135,11 @@ class AgentConversation:
                 raise
             if given is None:
                 return False
-            results.extend(given)
-            self.received.extend(clock.split(_steps(given)))
-        if self._about.wording is not None and not self._tools:
-            self._messages.extend(self._about.wording.results(calls, results))
+            worded = [result_with_text(result, is_sent) for result in given]
+            results.extend(worded)
+            self.received.extend(clock.split(_steps(worded)))
+        if wording is not None:
+            self._messages.extend(wording.results(calls, results))
         else:
             self._messages.append(results_message(results) if self._prompted else _of_tool(results))
         return True
@@ -185,6 +200,14 @@ class Performed:
 
 def _steps(results: Sequence[ToolResult]) -> list[Step]:
     return [Step(message=_of_tool([result]), author="tool") for result in results]
+
+
+def _without_files(message: Message) -> Message:
+    if message.role != "tool":
+        return message
+    return replace(
+        message, parts=tuple(replace(p, files=()) if isinstance(p, ToolResult) else p for p in message.parts)
+    )
 
 
 def _of_tool(results: Sequence[ToolResult]) -> Message:

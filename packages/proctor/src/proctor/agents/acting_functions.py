@@ -42,7 +42,7 @@ class AsyncTools:
         return ToolCall(name=name, arguments=arguments, id=f"call_{self._count}"), Clock()
 
     async def call(self, name: str, /, **arguments: Any) -> ToolResult:
-        """Call a tool; `content` of the result is its text, `is_error` is true where the tool failed."""
+        """Call a tool; `content` of the result is its text, `files` what came with it, `is_error` is true where the tool failed."""
         call, clock = self.begin(name, arguments)
         result = await self.offered.call(name, arguments, call.id)
         self.keep(call, result, clock)
@@ -82,7 +82,7 @@ class ActingSession:
         *,
         is_async: bool,
     ) -> None:
-        self._offered = EnvironmentTools(environment)
+        self._offered = EnvironmentTools(environment, gives_files=True)
         self.tools = self._offered.style
         self.received: list[Step] = []
         self._call = call

@@ -9,9 +9,10 @@ from typing import Any
 from msgspec.structs import replace
 
 from proctor.chat.agent_replies import clean
+from proctor.chat.message_text import only_text, result_with_text
 from proctor.core.declared import EnvironmentInfo, declared
 from proctor.core.errors import BadInput
-from proctor.core.sample import Message, Part, Tool, ToolCall, ToolResult, Turn
+from proctor.core.sample import File, Message, Part, Tool, ToolCall, ToolResult, Turn
 from proctor.core.sentence import say
 from proctor.core.task import Environment
 from proctor.core.trajectory import Step, ToolStyle
@@ -32,18 +33,23 @@ class _Ended(BaseException):
 class EnvironmentTools:
     """The tools of the environment in one conversation.
 
+    Args:
+        gives_files: the agent is given the files of results; else their text says that they cannot be shown.
+
     Attributes:
         tools: those that the turn offers; the tools of an earlier turn stay, as a simulated user brings none.
         style: how they are called, None without an environment.
     """
 
-    def __init__(self, environment: Environment | None) -> None:
+    def __init__(self, environment: Environment | None, *, gives_files: bool = False) -> None:
         self.tools: Sequence[Tool] = ()
         self.style: ToolStyle | None = None if environment is None else "native"
         self._environment = environment
         self._offers_all = False
         self._ended: BaseException | None = None
+        self._gives_files = gives_files
         self._failed: set[tuple[str, str]] = set()
+        self._files: dict[tuple[str, str], tuple[File, ...]] = {}  # none where two results differ in them only
         self._waiting: set[Future[ToolResult]] = set()  # calls of threads
         # Libraries run the calls of one reply side by side, but a state needs them in order.
         self._in_order = asyncio.Lock()
@@ -81,8 +87,13 @@ class EnvironmentTools:
         except Exception as error:
             self._ended = error
             raise _Ended from error
+        if not self._gives_files:
+            result = result_with_text(result, only_text)
+        key = (name, clean(result.content))
         if result.is_error:
-            self._failed.add((name, clean(result.content)))
+            self._failed.add(key)
+        if result.files:
+            self._files[key] = result.files if self._files.get(key, result.files) == result.files else ()
         return result
 
     def call_in_thread(self, name: str, arguments: Mapping[str, Any], id: str = "") -> ToolResult:
@@ -116,16 +127,18 @@ class EnvironmentTools:
             raise self._ended
 
     def with_errors(self, steps: Sequence[Step]) -> list[Step]:
-        """Return the steps with the results of tools that failed marked, which libraries keep as texts like any other."""
-        return [self._with_errors(step) if self._failed and step.message.role == "tool" else step for step in steps]
+        """Return the steps with what libraries do not keep of results, which are texts to them: errors and files."""
+        known = self._failed or self._files
+        return [self._with_errors(step) if known and step.message.role == "tool" else step for step in steps]
 
     def _with_errors(self, step: Step) -> Step:
-        parts: list[Part] = [
-            replace(part, is_error=True)
-            if isinstance(part, ToolResult) and (part.name, part.content) in self._failed
-            else part
-            for part in step.message.parts
-        ]
+        parts: list[Part] = []
+        for part in step.message.parts:
+            if isinstance(part, ToolResult):
+                key = (part.name, part.content)
+                is_error, files = part.is_error or key in self._failed, self._files.get(key, ())
+                part = replace(part, is_error=is_error, files=files)  # noqa: PLW2901 - it stays that result
+            parts.append(part)
         return replace(step, message=Message(role="tool", parts=tuple(parts)))
 
 

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from proctor.agents._conversation import Ask
 from proctor.agents.openai import ChatAgent, ModelConversation
+from proctor.core.declared import ModelInfo, declared
 from proctor.core.errors import BadInput
 from proctor.core.sample import Message, Reasoning, Sample, Tool, ToolCall, ToolResult, Turn
 from proctor.core.sentence import Sentence, say
@@ -53,7 +54,12 @@ class ForkedAgent(ChatAgent):
             return [await self._model.complete(messages, tools)]
 
         conversation = ForkedConversation(
-            ask, environment, max_steps=self._max_steps, prompted=self.tools == "text", prefix=self._prefix
+            ask,
+            environment,
+            max_steps=self._max_steps,
+            prompted=self.tools == "text",
+            pictures=declared(ModelInfo, self._model).pictures,
+            prefix=self._prefix,
         )
         yield conversation
         conversation.check_used_up()
@@ -69,9 +75,10 @@ class ForkedConversation(ModelConversation):
         *,
         max_steps: int | None,
         prompted: bool,
+        pictures: bool,
         prefix: ForkedPrefix,
     ) -> None:
-        super().__init__(ask, environment, max_steps=max_steps, prompted=prompted)
+        super().__init__(ask, environment, max_steps=max_steps, prompted=prompted, pictures=pictures)
         self._prefix = prefix
         self._next = 0  # the recorded step that comes next
 
@@ -139,7 +146,7 @@ class ForkedConversation(ModelConversation):
     def _with_result(self, step: Step) -> Step:
         """Return a step with the words given in place of its result, which are also what the model sees."""
         (result,) = (part for part in step.message.parts if isinstance(part, ToolResult))
-        changed = replace(result, content=self._prefix.reply or "", is_error=False)
+        changed = replace(result, content=self._prefix.reply or "", is_error=False, files=())
         last = self._messages[-1]
         self._messages[-1] = replace(last, parts=tuple(changed if part is result else part for part in last.parts))
         return replace(step, message=replace(step.message, parts=(changed,)))
@@ -148,12 +155,13 @@ class ForkedConversation(ModelConversation):
         return self._prefix.steps[self._next] if self._next < len(self._prefix.steps) else None
 
 
-def _results(message: Message) -> list[tuple[str, str, bool]]:
-    return [(part.name, part.content, part.is_error) for part in message.parts if isinstance(part, ToolResult)]
+def _results(message: Message) -> list[ToolResult]:
+    """Return the results in a message without their ids, which differ from run to run."""
+    return [replace(part, id="") for part in message.parts if isinstance(part, ToolResult)]
 
 
 def _text_of(message: Message) -> str:
-    return one_line("; ".join(f"{name}: {content}" for name, content, _ in _results(message)), SHOWN)
+    return one_line("; ".join(f"{result.name}: {result.content}" for result in _results(message)), SHOWN)
 
 
 def _differs(index: int, why: Sentence) -> BadInput:

@@ -10,6 +10,7 @@ from typing import Protocol
 import msgspec
 
 from proctor.agents._conversation import AgentConversation
+from proctor.core.declared import ModelInfo, declared
 from proctor.core.parts import AgentPart
 from proctor.core.sample import Message, Sample, Tool
 from proctor.core.task import Environment, Session
@@ -96,7 +97,8 @@ def conversation_with(
     async def ask(messages: Sequence[Message], offered: Sequence[Tool]) -> Sequence[Step]:
         return [await model.complete(messages, offered)]
 
-    return ModelConversation(ask, environment, max_steps=max_steps, prompted=tools == "text")
+    pictures = declared(ModelInfo, model).pictures
+    return ModelConversation(ask, environment, max_steps=max_steps, prompted=tools == "text", pictures=pictures)
 
 
 PART = AgentPart(make=make, options=OpenAIOptions)

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from proctor.chat.dialect import CallIds, Json, ModelReply, Request, TimedReply, count_of, opaque_of, schema_in, stop_of
-from proctor.chat.message_text import file_note
+from proctor.chat.message_text import file_note, pictures_of, result_text
 from proctor.chat.messages import bytes_of
 from proctor.chat.streaming import Ear
 from proctor.core.sample import File, Message, Part, Reasoning, Text, Tool, ToolCall, ToolResult
@@ -306,8 +306,14 @@ def _blocks(message: Message, names: Mapping[str, str], ids: CallIds) -> Iterato
                 name = names.get(part.name, part.name)
                 yield {"type": "tool_use", "id": ids.of_call(part.id), "name": name, "input": arguments}
             case ToolResult():
-                result = {"type": "tool_result", "tool_use_id": ids.of_result(part.id), "content": part.content}
+                result = {"type": "tool_result", "tool_use_id": ids.of_result(part.id), "content": _result(part)}
                 yield {**result, "is_error": True} if part.is_error else result
+
+
+def _result(result: ToolResult) -> str | list[Json]:
+    text = result_text(result)
+    pictures = [_encoded("image", file.media_type, data) for file, data in pictures_of(result)]
+    return [*([{"type": "text", "text": text}] if text.strip() else []), *pictures] if pictures else text
 
 
 def _tool(tool: Tool, names: Mapping[str, str]) -> Json:
@@ -320,6 +326,10 @@ def _tool(tool: Tool, names: Mapping[str, str]) -> Json:
     }
 
 
+def _encoded(kind: str, media_type: str, data: bytes) -> Json:
+    return {"type": kind, "source": {"type": "base64", "media_type": media_type, "data": b64encode(data).decode()}}
+
+
 def _file(file: File) -> Json:
     kind = "image" if file.media_type in _IMAGES else "document" if file.media_type == "application/pdf" else ""
     if kind and file.url is not None:
@@ -328,8 +338,7 @@ def _file(file: File) -> Json:
     if data is None:
         return {"type": "text", "text": file_note(file)}
     if kind:
-        source = {"type": "base64", "media_type": file.media_type, "data": b64encode(data).decode()}
-        return {"type": kind, "source": source}
+        return _encoded(kind, file.media_type, data)
     if file.media_type.startswith("text/"):
         text = data.decode("utf-8", "replace")
         source = {"type": "text", "media_type": "text/plain", "data": text}

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from proctor.chat.dialect import CallIds, Json, ModelReply, Request, TimedReply, count_of, opaque_of, schema_in, stop_of
-from proctor.chat.message_text import file_note
+from proctor.chat.message_text import file_note, pictures_of, result_text
 from proctor.chat.messages import bytes_of
 from proctor.chat.streaming import Ear
 from proctor.core.sample import File, Message, Part, Reasoning, Text, Tool, ToolCall, ToolResult
@@ -263,12 +263,21 @@ def _parts(message: Message, names: Mapping[str, str], ids: CallIds) -> Iterator
                 fields = {"functionCall": {"id": id, "name": names.get(part.name, part.name), "args": part.arguments}}
             case ToolResult():
                 id = ids.of_result(part.id)
-                response = {"error" if part.is_error else "output": part.content}
+                response = {"error" if part.is_error else "output": result_text(part)}
                 name = names.get(part.name, part.name)
-                fields = {"functionResponse": {"id": id, "name": name, "response": response}}
+                fields = {"functionResponse": {"id": id, "name": name, "response": response, **_pictures(part)}}
         if fields is not None:
             yield {**fields, **signed}
             signed = {}
+
+
+def _pictures(result: ToolResult) -> Json:
+    parts = [_inline(file.media_type, data) for file, data in pictures_of(result)]
+    return {"parts": parts} if parts else {}
+
+
+def _inline(media_type: str, data: bytes) -> Json:
+    return {"inlineData": {"mimeType": media_type, "data": b64encode(data).decode()}}
 
 
 def _tool(tool: Tool, names: Mapping[str, str]) -> Json:
@@ -283,5 +292,5 @@ def _file(file: File) -> Json:
             return {"fileData": {"mimeType": file.media_type, "fileUri": file.url}}
         data = bytes_of(file)
         if data is not None:
-            return {"inlineData": {"mimeType": file.media_type, "data": b64encode(data).decode()}}
+            return _inline(file.media_type, data)
     return {"text": file_note(file)}

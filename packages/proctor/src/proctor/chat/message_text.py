@@ -5,12 +5,14 @@ import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from proctor.core.media_type import PICTURES
 from proctor.core.sample import File, Message, Text, ToolResult
 from proctor.runtime.files import reading
 
 _json = json.JSONEncoder(ensure_ascii=False, default=str)
-_LEFT_OUT = re.compile(r"^\[(\d{1,9}) files? left out: ", re.MULTILINE)
+_LEFT_OUT = re.compile(r"\[(\d{1,9}) files? left out: ")  # anywhere: libraries put a result into JSON
 
 
 def text_of(messages: Sequence[Message]) -> str:
@@ -45,6 +47,11 @@ def left_out(file: File, why: str) -> str:
     return f"[1 file left out: {describe_file(file)}; {why}.]"
 
 
+def pictures_of(result: ToolResult) -> list[tuple[File, bytes]]:
+    """Return the pictures of a tool result that are sent to a model: bytes only, as a path in one is somebody else's."""
+    return [(file, file.data) for file in result.files if file.media_type in PICTURES and file.data is not None]
+
+
 def result_text(result: ToolResult, is_sent: Callable[[str], bool] = PICTURES.__contains__) -> str:
     """Return the text of a tool result, with a line for each file that cannot be sent with it.
 
@@ -53,8 +60,14 @@ def result_text(result: ToolResult, is_sent: Callable[[str], bool] = PICTURES.__
     """
     if not result.files:
         return result.content
-    missing = [left_out(file, "it cannot be shown here") for file in result.files if not is_sent(file.media_type)]
+    files = (file for file in result.files if file.data is None or not is_sent(file.media_type))
+    missing = [left_out(file, "it cannot be shown here") for file in files]
     return "\n".join(filter(None, (result.content, *(line for line in missing if line not in result.content))))
+
+
+def result_with_text(result: ToolResult, is_sent: Callable[[str], bool]) -> ToolResult:
+    """Return a result whose text says which of its files are not sent."""
+    return replace(result, content=result_text(result, is_sent)) if result.files else result
 
 
 def only_text(_: str) -> bool:

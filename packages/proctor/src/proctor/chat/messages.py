@@ -13,7 +13,7 @@ import msgspec
 from msgspec.structs import replace
 
 from proctor.chat.dialect import Json, ModelReply, count_of, data_url, stop_of
-from proctor.chat.message_text import file_note
+from proctor.chat.message_text import file_note, pictures_of, result_text
 from proctor.chat.thinking import parted
 from proctor.core.sample import File, Message, Part, Reasoning, Text, Tool, ToolCall, ToolResult
 from proctor.core.trajectory import Stop, Usage
@@ -177,14 +177,24 @@ def to_tools(tools: Sequence[Tool], names: Mapping[str, str]) -> list[Json]:
 
 
 def to_messages(messages: Sequence[Message], names: Mapping[str, str]) -> list[Json]:
-    """Return the messages of a request; reasoning is not sent back, and files that are no images become a note."""
+    """Return the messages of a request; reasoning is not sent back, and files that are no images become a note.
+
+    A result of a tool is text here, so its pictures follow all results of the same reply as a message of the user.
+    """
     entries: list[Json] = []
+    pictures: list[Json] = []
     for message in messages:
         parts = message.parts
+        if message.role != "tool" and pictures:
+            entries.append({"role": "user", "content": pictures})
+            pictures = []
+        pictures.extend(part for result in parts if isinstance(result, ToolResult) for part in _pictures(result))
         if len(parts) == 1 and isinstance(parts[0], Text) and message.role != "tool":
             entries.append({"role": message.role, "content": parts[0].text})
         else:
             entries.extend(_of_parts(message, names))
+    if pictures:
+        entries.append({"role": "user", "content": pictures})
     return entries
 
 
@@ -282,7 +292,7 @@ def _of_parts(message: Message, names: Mapping[str, str]) -> Iterator[Json]:
                 calls.append({"id": part.id or f"call_{len(calls)}", "type": "function", "function": function})
             case ToolResult():
                 results.append(
-                    {"role": "tool", "tool_call_id": part.id or f"call_{len(results)}", "content": part.content}
+                    {"role": "tool", "tool_call_id": part.id or f"call_{len(results)}", "content": result_text(part)}
                 )
             case Reasoning():
                 pass
@@ -298,6 +308,13 @@ def _of_parts(message: Message, names: Mapping[str, str]) -> Iterator[Json]:
         fields["tool_calls"] = calls
     if fields["content"] or calls or not results:
         yield fields
+
+
+def _pictures(result: ToolResult) -> Iterator[Json]:
+    for file, data in pictures_of(result):
+        call = f"{result.name} ({result.id})" if result.id else result.name
+        yield {"type": "text", "text": f"{file.name or 'A picture'}, from the result of {call}:"}
+        yield {"type": "image_url", "image_url": {"url": data_url(file.media_type, data)}}
 
 
 def _file(file: File) -> Json:

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from proctor.chat.message_text import pictures_of, result_text
 from proctor.core.sample import Message, Part, Text, Tool, ToolCall, ToolResult
 
 MOST_CALLS = 64
@@ -49,9 +50,13 @@ def read_calls(message: Message, tools: Sequence[Tool]) -> Message:
 
 
 def results_message(results: Sequence[ToolResult]) -> Message:
-    """Return the results of calls as a user message."""
-    content = [{"name": result.name, "error" if result.is_error else "result": result.content} for result in results]
-    return Message.of("user", "Results of the calls:\n" + json.dumps(content, ensure_ascii=False))
+    """Return the results of calls as a user message, their pictures after the text."""
+    content = [
+        {"name": result.name, "error" if result.is_error else "result": result_text(result)} for result in results
+    ]
+    text = Text(text="Results of the calls:\n" + json.dumps(content, ensure_ascii=False))
+    pictures = (file for result in results for file, _ in pictures_of(result))
+    return Message(role="user", parts=(text, *pictures))
 
 
 def _values(text: str) -> Iterator[Any]:

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from proctor.chat.dialect import CallIds, Json, ModelReply, Request, TimedReply, count_of, data_url, opaque_of, stop_of
-from proctor.chat.message_text import file_note
+from proctor.chat.message_text import file_note, pictures_of, result_text
 from proctor.chat.messages import OutputDetails, PromptDetails, bytes_of
 from proctor.chat.streaming import Ear
 from proctor.core.sample import File, Message, Part, Reasoning, Text, Tool, ToolCall, ToolResult
@@ -228,7 +228,7 @@ def _items(message: Message, names: Mapping[str, str], ids: CallIds) -> Iterator
                 fields = {"type": "function_call", "call_id": id, "name": name, "arguments": part.arguments_text()}
             case ToolResult():
                 id = ids.of_result(part.id)
-                fields = {"type": "function_call_output", "call_id": id, "output": part.content}
+                fields = {"type": "function_call_output", "call_id": id, "output": _output(part)}
         if fields is not None:
             yield from waiting
             waiting = []
@@ -236,6 +236,14 @@ def _items(message: Message, names: Mapping[str, str], ids: CallIds) -> Iterator
     if content:
         only = content[0]["text"] if len(content) == 1 and content[0]["type"] == "input_text" else content
         yield {"role": "user" if message.role == "tool" else message.role, "content": only}
+
+
+def _output(result: ToolResult) -> str | list[Json]:
+    text = result_text(result)
+    pictures = [
+        {"type": "input_image", "image_url": data_url(file.media_type, data)} for file, data in pictures_of(result)
+    ]
+    return [*([{"type": "input_text", "text": text}] if text else []), *pictures] if pictures else text
 
 
 def _tool(tool: Tool, names: Mapping[str, str]) -> Json:

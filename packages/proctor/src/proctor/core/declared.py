@@ -70,12 +70,14 @@ class ModelInfo(msgspec.Struct, frozen=True, kw_only=True):
         seed: the seed it was made with; each repeat adds one, as all replies would be the same otherwise.
         bounded: True if its replies are constrained by the schema, including the bounds in it.
         reports_cost: True if its usage says what it cost, or it costs nothing.
+        pictures: False if it cannot be sent the pictures in results of tools.
     """
 
     concurrency: Count | None = None
     seed: int | None = None
     bounded: bool = False
     reports_cost: bool = False
+    pictures: bool = True
 
 
 class SessionInfo(msgspec.Struct, frozen=True, kw_only=True):

@@ -7,6 +7,7 @@ from contextlib import AsyncExitStack
 
 import msgspec
 
+from proctor.chat.message_text import count_left_out
 from proctor.core.around import around
 from proctor.core.errors import (
     AgentFailed,
@@ -121,7 +122,7 @@ async def run_trial(work: Work, sample: Sample, attempt: int) -> tuple[Trial, li
         seconds=time.perf_counter() - clock,
         usage=usage if asked is None else usage + asked.usage,
         retries=tuple(calls),
-        notes=use.notes(),
+        notes=use.notes() | _file_notes(trajectory),
     )
     if outcome != "scored":
         return trial, []
@@ -129,6 +130,12 @@ async def run_trial(work: Work, sample: Sample, attempt: int) -> tuple[Trial, li
     if len(calls) > len(trial.retries):  # judges had to ask again
         trial = msgspec.structs.replace(trial, retries=tuple(calls))
     return skip_unjudged(trial, verdicts), verdicts
+
+
+def _file_notes(trajectory: Trajectory) -> dict[str, object]:
+    """Return how many files of results the agent was not given, if any."""
+    count = count_left_out([step.message for step in trajectory.steps])
+    return {"files_left_out": count} if count else {}
 
 
 def skip_unjudged(trial: Trial, verdicts: Sequence[Verdict]) -> Trial:

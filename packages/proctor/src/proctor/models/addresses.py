@@ -64,6 +64,7 @@ class EndpointOptions(ModelOptions, frozen=True, kw_only=True, forbid_unknown_fi
         client_certificate: a PEM file with a certificate and its key, for an endpoint that asks for one.
         extra_body: more fields of the request, as they are.
         stream: ask for a stream, and measure the time to the first token.
+        pictures: send the pictures in results of tools; false for a model that is text only, which is told of them instead.
     """
 
     model: str | None = None
@@ -72,6 +73,7 @@ class EndpointOptions(ModelOptions, frozen=True, kw_only=True, forbid_unknown_fi
     client_certificate: str | None = None
     extra_body: Mapping[str, Any] = {}
     stream: bool = False
+    pictures: bool = True
 
 
 def refuse_keys(values: Mapping[str, object], variable: str) -> None:

@@ -170,6 +170,7 @@ class LocalModel:
         check(name)
         self.name = Path(name).name if is_path(name) else name
         self.concurrency = options.slots
+        self.pictures = False
         self.seed = options.seed
         self._reference = name
         self._options = options

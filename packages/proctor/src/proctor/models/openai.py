@@ -168,6 +168,7 @@ class ChatModel:
         name: the name of the model.
         concurrency: how many callers it can make use of at once.
         seed: what it is asked with, unless a call names another.
+        pictures: False if the pictures in results of tools are not sent.
         reports_cost: True if its usage says what it cost, by the table of prices that the settings name or for a batch.
         price_source: the table and the price, where there is one.
     """
@@ -188,6 +189,7 @@ class ChatModel:
         self.concurrency = options.concurrency or CEILING
         self._dialect = dialect or Completions(cast("OpenAIOptions", options))
         self.seed = self._dialect.seed
+        self.pictures = options.pictures
         self._fixed = merge(self._dialect.fixed(name), options.extra_body, self._dialect.objects)
         self._streams = options.stream or bool(self._fixed.get("stream"))
         base, variable = self._dialect.access()
