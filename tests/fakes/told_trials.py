@@ -330,9 +330,9 @@ def picture(run: str) -> Played:
         File(name="far.png", media_type="image/png", url="http://evil.example/far.png"),
     )
     sample = Sample.ask("picture", "What is in the picture?", target="red", files=files)
-    trial = Trial(
-        run_id=run, sample_id=sample.id, outcome="scored", trajectory=Trajectory.of("It is red."), seconds=0.1
-    )
+    zoomed = ToolResult(name="zoom", content="[red.png]", id="1", files=files[:2])
+    steps = (Step(message=Message(role="tool", parts=(zoomed,)), author="tool"), *Trajectory.of("It is red.").steps)
+    trial = Trial(run_id=run, sample_id=sample.id, outcome="scored", trajectory=Trajectory(steps=steps), seconds=0.1)
     return sample, trial, [_verdict(trial, "trajectory", Score(points=1))]
 
 

@@ -212,7 +212,7 @@ def _show(steps: Sequence["Step"]) -> None:
 
     for step in steps:
         before = f"{step.author}: " if step.author not in ("agent", "tool") else ""
-        for part in step.message.parts:
+        for part in step.message.parts_with_files:
             match part:
                 case Text(text=text):
                     output.line(visible(before + text))

@@ -88,7 +88,7 @@ def _conversation(sample: Sample, trajectory: Trajectory) -> tuple[list[TrialSte
             results.append(
                 TrialResult(step=index + number, text=part.content, id=part.id, name=part.name, is_error=part.is_error)
             )
-            steps.append(TrialStep(index=index + number, author="tool", text=part.content))
+            steps.append(TrialStep(index=index + number, author="tool", text=part.content, has_files=bool(part.files)))
         if not tool_results:
             steps.append(
                 TrialStep(

@@ -144,7 +144,7 @@ def _conversation(sample: Sample, trajectory: Trajectory) -> Iterator[str]:
 
 
 def _lines(message: Message) -> Iterator[str]:
-    for part in message.parts:
+    for part in message.parts_with_files:
         match part:
             case Text(text=text):
                 yield f"[{message.role}] {text}"

@@ -10,6 +10,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response, Stream
 from starlette.routing import BaseRoute, Route
 
 from proctor.core.errors import BadInput
+from proctor.core.media_type import PICTURES
 from proctor.core.sample import File
 from proctor.core.sentence import say
 from proctor.i18n import speak
@@ -33,7 +34,6 @@ TURNS_SHOWN = 50
 EVENTS_SHOWN = 200
 PREVIEW_CHARACTERS = 120
 SHOWN_CHARACTERS = 50_000  # of one result or event
-PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")  # what a browser shows and no script can be in
 SENT_EVENTS = {"content-type": "text/event-stream", "cache-control": "no-store", "x-accel-buffering": "no"}
 
 
@@ -127,7 +127,7 @@ class ChatPages:
         """Send a picture that the agent made; other files are for downloading."""
         turn, params = self._turn(request), request.path_params
         try:
-            part = turn.steps[params["step"]].message.parts[params["part"]]
+            part = turn.steps[params["step"]].message.parts_with_files[params["part"]]
         except IndexError:
             part = None
         if not isinstance(part, File) or part.data is None:

@@ -4,17 +4,12 @@ from pathlib import Path
 
 import msgspec
 
+from proctor.core.media_type import PICTURES, type_by_bytes
 from proctor.core.sample import File
 from proctor.runtime.folders import cache_folder
 
 MOST_BYTES = 50_000_000
 BEGIN = 12  # bytes that tell what a picture is
-PICTURES = (  # what a browser may show, by how it begins; SVG can hold scripts
-    (b"\x89PNG\r\n\x1a\n", "image/png"),
-    (b"\xff\xd8\xff", "image/jpeg"),
-    (b"GIF87a", "image/gif"),
-    (b"GIF89a", "image/gif"),
-)
 
 
 class Attachment(msgspec.Struct, frozen=True, kw_only=True):
@@ -46,9 +41,9 @@ def read_attachment(file: File) -> bytes | None:
 
 
 def _picture(begin: bytes) -> str:
-    if begin[:4] == b"RIFF" and begin[8:12] == b"WEBP":
-        return "image/webp"
-    return next((kind for start, kind in PICTURES if begin.startswith(start)), "")
+    """Return the type of a picture that a browser may show; "" for any other file."""
+    shown = type_by_bytes(begin)
+    return shown if shown in PICTURES else ""
 
 
 def _in_the_cache(name: str | None) -> Path | None:

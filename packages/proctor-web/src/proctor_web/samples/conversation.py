@@ -203,7 +203,7 @@ def _parts(source: Source) -> Sequence[MessagePart | EntryPart | StateChange]:
     if message is None:
         assert not isinstance(source, Step | Message)
         return source
-    return [part for part in message.parts if not (isinstance(part, Reasoning) and not part.text)]
+    return [part for part in message.parts_with_files if not (isinstance(part, Reasoning) and not part.text)]
 
 
 def _size(source: Source) -> int:

@@ -114,6 +114,16 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
         return "".join(part.text for part in self.parts if isinstance(part, Text))
 
     @property
+    def parts_with_files(self) -> tuple[Part, ...]:
+        """Return its parts, the files of each tool result after it."""
+        parts: list[Part] = []
+        for part in self.parts:
+            parts.append(part)
+            if isinstance(part, ToolResult):
+                parts.extend(part.files)
+        return tuple(parts)
+
+    @property
     def calls(self) -> tuple[ToolCall, ...]:
         """Return its tool calls, in order."""
         if len(self.parts) == 1 and isinstance(self.parts[0], Text):  # the usual message

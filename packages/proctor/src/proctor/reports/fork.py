@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from proctor.chat.message_text import describe_file
 from proctor.core.run import RunRecord
-from proctor.core.sample import ToolCall, ToolResult
+from proctor.core.sample import File, ToolCall, ToolResult
 from proctor.core.task import Store
 from proctor.core.trajectory import Step, Trajectory, Usage
 from proctor.core.trial import Trial
@@ -84,11 +85,13 @@ def _side(record: RunRecord, store: Store, trial: Trial, step: int) -> ForkSide:
 
 def _text(step: Step) -> str:
     words = [step.message.text] if step.message.text else []
-    for part in step.message.parts:
+    for part in step.message.parts_with_files:
         if isinstance(part, ToolCall):
             words.append(call_line(part))
         elif isinstance(part, ToolResult):
             words.append(f"{part.name}: {part.content}")
+        elif isinstance(part, File):
+            words.append(describe_file(part))
     return one_line(" · ".join(words), CHARACTERS)
 
 

@@ -5,6 +5,8 @@ from typing import Any, Literal
 
 import msgspec
 
+from proctor.chat.message_text import describe_file
+from proctor.core.digest import digest_bytes
 from proctor.core.errors import BadInput
 from proctor.core.known import KnownDetails
 from proctor.core.sample import File, Message, Reasoning, Sample, Text, ToolCall, ToolResult
@@ -282,7 +284,7 @@ def expected_in_turn(turn: int, reference: object, judged: Sequence[KnownDetails
 
 
 def _parts(turn: int, message: Message) -> Iterator[StoryLine]:
-    for part in message.parts:
+    for part in message.parts_with_files:
         kind: Kind
         match part:
             case Text(text=text):
@@ -296,8 +298,15 @@ def _parts(turn: int, message: Message) -> Iterator[StoryLine]:
             case ToolResult():
                 kind, text = "result", f"{part.name}: {part.content}"
             case File():
-                kind, text = "file", f"{part.name or part.path or part.url or ''} ({part.media_type})"
+                kind, text = "file", _file_line(part)
         yield StoryLine(turn=turn, role=message.role, kind=kind, text=text)
+
+
+def _file_line(file: File) -> str:
+    """Return the name and type of a file; where it has its bytes, their number and digest."""
+    if file.data is None:
+        return f"{file.name or file.path or file.url or ''} ({file.media_type})"
+    return f"{describe_file(file)} {digest_bytes(file.data)}"
 
 
 def sides(

@@ -21,13 +21,7 @@ RecordWithFiles = tuple[tuple[str | None, ...], Trial]
 
 def files_in(message: Message) -> tuple[File, ...]:
     """Return the files of a message, those of its results of tools too."""
-    files: list[File] = []
-    for part in message.parts:
-        if isinstance(part, File):
-            files.append(part)
-        elif isinstance(part, ToolResult):
-            files.extend(part.files)
-    return tuple(files)
+    return tuple(part for part in message.parts_with_files if isinstance(part, File))
 
 
 def without_bytes(trial: Trial, keys: Sequence[bytes]) -> tuple[Trial | RecordWithFiles, Mapping[bytes, bytes]]:
