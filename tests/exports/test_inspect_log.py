@@ -13,7 +13,7 @@ from proctor import Sample, Score, Task, Trajectory, evaluate
 from proctor.api.files import export
 from proctor.api.run import Run
 from proctor.core.errors import AgentFailed, ProviderFailed
-from proctor.core.sample import Message, ToolCall, ToolResult, Turn
+from proctor.core.sample import File, Message, ToolCall, ToolResult, Turn
 from proctor.core.score import Unscored
 from proctor.core.task import Environment, Session
 from proctor.core.trajectory import Step, ToolStyle, Usage
@@ -180,3 +180,42 @@ def test_the_messages_of_steps_say_what_each_used(tmp_path: Path) -> None:
     assert "metadata" not in asked
     assert answered["metadata"]["usage"]["total_cost"] == 0.25
     assert answered["metadata"]["seconds"] == 1.5
+
+
+def test_files_of_results_come_back_from_the_log_byte_for_byte(tmp_path: Path) -> None:
+    files = (
+        File(name="image", media_type="image/png", data=b"\x89PNG\r\n\x1a\n\x00"),
+        File(name="b.zip", media_type="application/zip", data=bytes(range(256))),
+        File(name="empty", media_type="text/plain", data=b""),
+    )
+    results = [
+        ToolResult(name="f", content=text, id=str(number), files=files[: number + 1])
+        for number, text in enumerate(("Look:", "", "[1]"))
+    ]
+    calls = tuple(ToolCall(name="f", id=result.id) for result in results)
+    steps = [
+        Step(message=Message(role="assistant", parts=calls)),
+        *(Step(message=Message(role="tool", parts=(result,)), author="tool") for result in results),
+    ]
+
+    class Told:
+        name, tools, concurrency = "told", "native", 1
+
+        @asynccontextmanager
+        async def open(self, sample: Sample, environment: Environment | None) -> AsyncIterator[Session]:
+            yield self
+
+        async def send(self, turn: Turn) -> Sequence[Step]:
+            return [*steps, *Trajectory.of("Yes.").steps]
+
+    task = Task(name="t", samples=[Sample.ask("a", "?", target="Yes.")], scorers=["exact"])
+    run = evaluate(task, agent=Told(), store=":memory:")  # type: ignore[arg-type]  # the style is a literal
+    (path,) = export(run, "inspect", str(tmp_path / "log.eval"))
+    (imported,) = import_log(path, store=run.store, run_id="again")
+    (trial,) = imported.run.trials()
+    read = [part for step in trial.trajectory.steps for part in step.message.parts if isinstance(part, ToolResult)]
+    assert [(result.content, result.id) for result in read] == [(result.content, result.id) for result in results]
+    for result, kept in zip(results, read, strict=True):
+        assert [(file.media_type, file.data) for file in kept.files] == [
+            (file.media_type, file.data) for file in result.files
+        ]

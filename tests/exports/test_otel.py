@@ -16,6 +16,7 @@ from collector import OtlpReceiver
 from memory_store import MemoryStore
 
 from proctor import Sample, Task, evaluate, score
+from proctor.core.digest import digest_bytes
 from proctor.core.errors import BadInput
 from proctor.core.run import RunRecord
 from proctor.core.sample import File, Message, Reasoning, Text, ToolCall, ToolResult, Turn
@@ -23,6 +24,7 @@ from proctor.core.score import Unscored
 from proctor.core.trajectory import Step, Trajectory, Usage
 from proctor.core.trial import Trial, TrialFailure, Verdict
 from proctor.engine.progress import Progress
+from proctor.stores.files import files_in
 from proctor.testing.records import a_record, a_sample, a_trial, a_verdict, begun
 from proctor_adapters.exports import otel
 from proctor_adapters.exports._trial_spans import SpanMaker
@@ -395,7 +397,34 @@ async def test_files_are_named_by_what_they_are(tmp_path: Path) -> None:
     spans = spans_in(otel.write(record, store, tmp_path / "run.jsonl", options={"content": True})[0])
     [message] = json.loads(attributes(spans[1])["gen_ai.input.messages"])
     assert [part.get("modality") for part in message["parts"]] == [None, "image", "document"]
-    assert [part["type"] for part in message["parts"]] == ["text", "file", "uri"]
+    assert [part["type"] for part in message["parts"]] == ["text", "blob", "uri"]
+
+
+async def test_files_of_results_come_back_from_the_spans_byte_for_byte_and_a_large_one_by_its_digest(
+    tmp_path: Path,
+) -> None:
+    shot = File(name="", media_type="image/png", data=b"\x89PNG\r\n\x1a\n\x00")
+    large = File(name="", media_type="application/zip", data=bytes(80_000))
+    call = ToolCall(name="shoot", arguments={}, id="c1")
+    result = ToolResult(name="shoot", content="Done.", id="c1", files=(shot, large))
+    said = (
+        Message(role="assistant", parts=(call,)),
+        Message(role="tool", parts=(result,)),
+        Message.of("assistant", "A cat."),
+    )
+    steps = tuple(
+        Step(message=message, usage=Usage(requests=1) if message.role == "assistant" else None) for message in said
+    )
+    record, store = await stored(
+        (Sample.ask("a", "What?"), a_trial("a", trajectory=Trajectory(steps=steps, tools="native")), [])
+    )
+    (path,) = otel.write(record, store, tmp_path / "run.jsonl", options={"content": True})
+    (found,) = read([path]).whole
+    kept = [file for step in found.trajectory.steps for file in files_in(step.message)]
+    assert [(file.media_type, file.data, file.name) for file in kept] == [
+        ("image/png", shot.data, ""),
+        ("application/zip", None, digest_bytes(large.data or b"")),
+    ]
 
 
 async def test_another_suffix_is_refused_before_a_file_is_made(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ Source: open-telemetry/semantic-conventions-genai, docs/gen-ai (gen-ai-spans.md,
 
 import json
 import os
+from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ import msgspec
 
 from proctor import registry
 from proctor.chat.agent_replies import clean
-from proctor.core.digest import digest
+from proctor.core.digest import digest, digest_bytes
 from proctor.core.errors import BadInput, needs
 from proctor.core.run import RunRecord
 from proctor.core.sample import File, Message, Part, Reasoning, Sample, Text, ToolCall, ToolResult
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 MOST_INTEGER = 2**63 - 1
 MOST_SECONDS = 1e10
 MOST_CHARACTERS = 100_000  # of one text; collectors refuse requests of a few megabytes
+MOST_BYTES = 75_000  # of a file, which are as many characters in base64; of a larger one the digest is sent
 FINISH: Mapping[Stop, str] = {"length": "length", "filtered": "content_filter", "refused": "refusal"}
 
 
@@ -241,7 +243,8 @@ class SpanMaker:
             return ""
         more = {"finish_reason": finish} if finish else {}
         shown = [
-            {"role": message.role, "parts": [_part(part) for part in message.parts], **more} for message in messages
+            {"role": message.role, "parts": [_part(part) for part in message.parts_with_files], **more}
+            for message in messages
         ]
         return json.dumps(shown, ensure_ascii=False, default=str)
 
@@ -274,6 +277,10 @@ def _part(part: Part) -> dict[str, object]:
             return {"type": "tool_call_response", "id": id, "response": _cut(content)}
         case File(url=str() as url):
             return {"type": "uri", "uri": url, **_kind(part)}
+        case File(data=bytes() as data) if len(data) <= MOST_BYTES:
+            return {"type": "blob", "content": b64encode(data).decode(), **_kind(part)}
+        case File(data=bytes() as data):
+            return {"type": "file", "file_id": digest_bytes(data), **_kind(part)}
         case File():
             return {"type": "file", "file_id": part.name or part.path or "", **_kind(part)}
 

@@ -195,11 +195,18 @@ def _results(message: Message) -> list[dict[str, Any]]:
     results = [part for part in message.parts if isinstance(part, ToolResult)] if message.role == "tool" else []
     return [
         {
-            "role": "tool", "content": result.content, "tool_call_id": result.id, "function": result.name,
+            "role": "tool", "content": _with_files(result), "tool_call_id": result.id, "function": result.name,
             **({"error": {"type": "unknown", "message": result.content[:SUMMARY_CHARACTERS]}} if result.is_error else {}),
         }
         for result in results
     ]  # fmt: skip
+
+
+def _with_files(result: ToolResult) -> str | list[dict[str, Any]]:
+    files = [content for file in result.files if (content := _content(file))]
+    return (
+        [*([{"type": "text", "text": result.content}] if result.content else []), *files] if files else result.content
+    )
 
 
 def _message(message: Message) -> dict[str, Any]:
@@ -221,6 +228,9 @@ def _content(part: Part) -> dict[str, Any] | None:
             return {"type": "reasoning", "reasoning": part.text}
         case File() if part.media_type.startswith("image/") and (part.data is not None or part.url):
             return {"type": "image", "image": part.url if part.data is None else data_url(part.media_type, part.data)}
+        case File(data=bytes() as data):
+            document = data_url(part.media_type, data)
+            return {"type": "document", "document": document, "filename": part.name, "mime_type": part.media_type}
         case File():
             return {"type": "text", "text": f"[{part.name or part.media_type}]"}
         case _:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from proctor.core.media_type import media_type_of
 from proctor.core.sample import File, Message, Part, Reasoning, Role, Text, ToolCall, ToolResult
 from proctor.core.trajectory import Step
 
@@ -29,9 +30,10 @@ def message(raw: Mapping[str, Any]) -> Message:
     content = raw.get("content")
     if role == "tool":
         failed = raw.get("error")
-        text = text_of(content) or (text_of(failed.get("message")) if isinstance(failed, Mapping) else "")
-        name = str(raw.get("function") or raw.get("name") or "")
-        part = ToolResult(name=name, content=text, id=str(raw.get("tool_call_id") or ""), is_error=bool(failed))
+        said, files = _result_of(content)
+        text = said or (text_of(failed.get("message")) if isinstance(failed, Mapping) else "")
+        name, identity = str(raw.get("function") or raw.get("name") or ""), str(raw.get("tool_call_id") or "")
+        part = ToolResult(name=name, content=text, id=identity, is_error=bool(failed), files=files)
         return Message(role="tool", parts=(part,))
     calls = raw.get("tool_calls")
     parts = (
@@ -64,6 +66,18 @@ def text_of(value: object) -> str:
     ):
         return "\n".join(item["text"] for item in value)
     return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _result_of(content: object) -> tuple[str, tuple[File, ...]]:
+    """Return the text and the files of a tool's result."""
+    is_file = (
+        [isinstance(raw, Mapping) and raw.get("type") in FILES for raw in content] if isinstance(content, list) else []
+    )
+    if not isinstance(content, list) or not any(is_file):
+        return text_of(content), ()
+    texts = [raw for raw, file in zip(content, is_file, strict=True) if not file]
+    files = (part for raw, file in zip(content, is_file, strict=True) if file for part in _part(raw))
+    return text_of(texts) if texts else "", tuple(part for part in files if isinstance(part, File))
 
 
 def _parts(content: object) -> Iterator[Part]:
@@ -114,9 +128,8 @@ def _file(kind: str, where: object, name: str) -> File:
     head, comma, data = address.partition(",")
     if head.startswith("data:") and comma:
         try:
-            return File(
-                name=_last(name), media_type=head[5:].partition(";")[0], data=base64.b64decode(data, validate=True)
-            )
+            decoded = base64.b64decode(data, validate=True)
+            return File(name=_last(name), media_type=media_type_of(decoded, head[5:]), data=decoded)
         except (binascii.Error, ValueError):
             return File(name=_last(name) or kind)
     return File(name=_last(name or address[:500]) or kind)

@@ -31,6 +31,7 @@ class _Call:
     def __init__(self, call: ToolCall, turn: int) -> None:
         self.call, self.turn = call, turn
         self.by_span = self.running = self.answered = False
+        self.step: int | None = None  # where its result is
 
 
 class Dialogue:
@@ -246,9 +247,16 @@ class Dialogue:
 
     def _answer(self, call: _Call, result: ToolResult, *, started: float = 0.0, seconds: float = 0.0) -> None:
         if not call.answered:
-            call.answered = True
+            call.answered, call.step = True, len(self.steps)
             message = Message(role="tool", parts=(result,))
             self.steps.append(Step(message=message, turn=call.turn, author="tool", started=started, seconds=seconds))
+        elif result.files and call.step is not None:  # the tool's own span has its text only
+            step = self.steps[call.step]
+            parts = (
+                msgspec.structs.replace(part, files=result.files) if isinstance(part, ToolResult) else part
+                for part in step.message.parts
+            )
+            self.steps[call.step] = msgspec.structs.replace(step, message=Message(role="tool", parts=tuple(parts)))
 
     def _end_agent(self, node: Node) -> None:
         """Add what a run of an agent answered, where no model call recorded it."""

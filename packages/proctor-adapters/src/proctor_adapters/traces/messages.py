@@ -6,11 +6,16 @@
 {"message.role": "user", "message.content": "Hi"}                                                            (OpenInference)
 """
 
+import binascii
 import json
+from base64 import b64decode
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from msgspec.structs import replace
+
 from proctor.chat.agent_replies import call_of, clean
+from proctor.core.media_type import OCTETS, media_type_of
 from proctor.core.sample import File, Message, Part, Reasoning, Role, Text, ToolCall, ToolResult
 from proctor_adapters.traces.attributes import at, decode_json, first_leaf, identity, items, text, tree
 
@@ -61,7 +66,7 @@ def message(value: object, role: Role = "user") -> Message | None:
         said = "tool"
     elif any(isinstance(part, ToolCall) for part in parts):
         said = "assistant"
-    return Message(role=said, parts=tuple(parts)) if parts else None
+    return Message(role=said, parts=_with_files(parts)) if parts else None
 
 
 def join_replies(found: Iterable[Message]) -> list[Message]:
@@ -196,6 +201,23 @@ def as_text(value: object) -> str:
 def _file(value: Mapping[str, object]) -> File:
     media_type = text(value, "mime_type", "inline_data.mime_type", "file_data.mime_type", "media_type")
     url = text(value, "uri", "file_data.file_uri", "image_url.url", "image.image.url", "image_url", "url")
-    return File(
-        name=clean(text(value, "name", "file_id")), media_type=media_type or "application/octet-stream", url=clean(url)
-    )
+    name, encoded = clean(text(value, "name", "file_id")), text(value, "content", "inline_data.data")
+    if text(value, "type") == "blob" or (encoded and not url):
+        try:
+            data = b64decode(encoded, validate=True)
+        except (binascii.Error, ValueError):
+            return File(name=name, media_type=media_type or OCTETS)
+        return File(name=name, media_type=media_type_of(data, media_type), data=data)
+    return File(name=name, media_type=media_type or OCTETS, url=clean(url))
+
+
+def _with_files(parts: Sequence[Part]) -> tuple[Part, ...]:
+    """Return parts with each file that follows a tool's result in that result."""
+    joined: list[Part] = []
+    for part in parts:
+        last = joined[-1] if joined else None
+        if isinstance(part, File) and isinstance(last, ToolResult):
+            joined[-1] = replace(last, files=(*last.files, part))
+        else:
+            joined.append(part)
+    return tuple(joined)
