@@ -209,7 +209,7 @@ def test_files_of_results_come_back_from_the_log_byte_for_byte(tmp_path: Path) -
             return [*steps, *Trajectory.of("Yes.").steps]
 
     task = Task(name="t", samples=[Sample.ask("a", "?", target="Yes.")], scorers=["exact"])
-    run = evaluate(task, agent=Told(), store=":memory:")  # type: ignore[arg-type]  # the style is a literal
+    run = evaluate(task, agent=Told(), store=":memory:")
     (path,) = export(run, "inspect", str(tmp_path / "log.eval"))
     (imported,) = import_log(path, store=run.store, run_id="again")
     (trial,) = imported.run.trials()

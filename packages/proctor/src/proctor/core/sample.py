@@ -116,6 +116,8 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def parts_with_files(self) -> tuple[Part, ...]:
         """Return its parts, the files of each tool result after it."""
+        if not any(isinstance(part, ToolResult) and part.files for part in self.parts):
+            return self.parts
         parts: list[Part] = []
         for part in self.parts:
             parts.append(part)

@@ -6,17 +6,19 @@ without these bytes. Any other record is the trial itself, as it always was.
 
 from collections.abc import Callable, Mapping, Sequence
 
+import msgspec
 from msgspec.structs import replace
 
 from proctor.core.digest import digest_bytes
 from proctor.core.sample import File, Message, Part, ToolResult
 from proctor.core.trajectory import Step, Trajectory
 from proctor.core.trial import Trial
-from proctor.stores.rows import DamagedRecord, decode
+from proctor.stores.rows import DamagedRecord, decode_by
 from proctor.transport.redact import HIDDEN
 
 Change = Callable[[File], File]
 RecordWithFiles = tuple[tuple[str | None, ...], Trial]
+_decoder: msgspec.json.Decoder[Trial | RecordWithFiles] = msgspec.json.Decoder(Trial | RecordWithFiles)
 
 
 def files_in(message: Message) -> tuple[File, ...]:
@@ -52,7 +54,7 @@ def read_trial(data: bytes | None, find: Callable[[bytes], bytes | None]) -> Tri
     Raises:
         DamagedRecord: it cannot be read, or the bytes of a file are missing or others.
     """
-    record = decode(data, Trial | RecordWithFiles)  # type: ignore[arg-type]  # a union is no type
+    record = decode_by(data, _decoder.decode)
     if isinstance(record, Trial):
         return record
     digests, bare = record

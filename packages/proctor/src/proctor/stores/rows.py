@@ -1,8 +1,8 @@
 """Decode rows of a database into our types."""
 
 import zlib
-from collections.abc import Mapping
-from functools import cache, lru_cache
+from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import TypeVar
 
 import msgspec
@@ -19,13 +19,17 @@ class DamagedRecord(BadInput):
     """A record of a store cannot be read: the disk, or another program, changed it."""
 
 
-@cache
-def _decoder(kind: type[T]) -> msgspec.json.Decoder[T]:
-    return msgspec.json.Decoder(kind)
-
-
 def decode(data: bytes | None, kind: type[T]) -> T:
     """Decode a record, sample, trial or verdict.
+
+    Raises:
+        DamagedRecord: it cannot be, or is missing.
+    """
+    return decode_by(data, lambda record: msgspec.json.decode(record, type=kind))
+
+
+def decode_by(data: bytes | None, read: Callable[[bytes], T]) -> T:
+    """Decode a record by a function.
 
     Raises:
         DamagedRecord: it cannot be, or is missing.
@@ -33,7 +37,7 @@ def decode(data: bytes | None, kind: type[T]) -> T:
     try:
         if data is None:
             raise ValueError("it is missing")
-        return _decoder(kind).decode(unpack(data))
+        return read(unpack(data))
     except (ValueError, zlib.error, RecursionError) as error:  # msgspec's errors are ValueErrors, as those of UTF-8 are
         raise DamagedRecord(
             "A record of the store is damaged: {error}. `proctor runs check` lists what is.", error=str(error)[:200]
