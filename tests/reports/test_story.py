@@ -55,7 +55,7 @@ def test_the_conversation_is_in_order_with_every_kind_of_part() -> None:
     one = told(Sample(id="a", turns=turns), Score(points=1), trajectory=Trajectory(steps=steps))
     assert [(line.turn, line.role, line.kind, line.text) for line in one.lines] == [
         (0, "user", "text", "one"),
-        (0, "user", "file", "a.png (image/png)"),
+        (0, "user", "file", "a.png (image/png, 1 bytes) 442a44457137672b3218c1007dc8f76a"),
         (0, "assistant", "call", 'f {"x": 1}'),
         (0, "tool", "result", "f: 7"),
         (1, "user", "text", "two"),

@@ -13,7 +13,7 @@ from proctor.core.digest import digest_bytes
 from proctor.core.sample import File, Message, Part, ToolResult
 from proctor.core.trajectory import Step, Trajectory
 from proctor.core.trial import Trial
-from proctor.stores.rows import DamagedRecord, decode_by
+from proctor.stores.rows import decode_by
 from proctor.transport.redact import HIDDEN
 
 Change = Callable[[File], File]
@@ -54,7 +54,10 @@ def read_trial(data: bytes | None, find: Callable[[bytes], bytes | None]) -> Tri
     Raises:
         DamagedRecord: it cannot be read, or the bytes of a file are missing or others.
     """
-    record = decode_by(data, _decoder.decode)
+    return decode_by(data, lambda record: _with_bytes(_decoder.decode(record), find))
+
+
+def _with_bytes(record: Trial | RecordWithFiles, find: Callable[[bytes], bytes | None]) -> Trial:
     if isinstance(record, Trial):
         return record
     digests, bare = record
@@ -64,13 +67,10 @@ def read_trial(data: bytes | None, find: Callable[[bytes], bytes | None]) -> Tri
         digest = next(rest, None)
         if digest is None:
             return file
-        found = find(bytes.fromhex(digest))
-        if found is None or digest_bytes(found) != digest:
-            raise DamagedRecord(
-                "A record of the store is damaged: {error}. `proctor runs check` lists what is.",
-                error=f"the file {file.name} is missing" if found is None else f"the file {file.name} has other bytes",
-            )
-        return replace(file, data=found)
+        data = find(bytes.fromhex(digest))
+        if data is None or digest_bytes(data) != digest:
+            raise ValueError(f"the file {file.name} {'is missing' if data is None else 'has other bytes'}")
+        return replace(file, data=data)
 
     return replace(bare, trajectory=_with_files(bare.trajectory, give_back))
 
