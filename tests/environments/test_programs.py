@@ -13,7 +13,7 @@ import pytest
 from shops import FILE, http_server
 
 from proctor.core.errors import BadInput, EnvironmentDied, EnvironmentFailed
-from proctor.core.sample import Sample, ToolCall, ToolResult
+from proctor.core.sample import File, Sample, ToolCall, ToolResult
 from proctor.environments import mcp, process
 from proctor.environments._programs import LINE_BYTES
 
@@ -145,6 +145,20 @@ for line in sys.stdin:
         assert not Path(state["folder"]).exists()
         folders.add(state["folder"])
     assert len(folders) == 2
+
+
+async def test_a_program_sends_files_with_a_result(tmp_path: Path) -> None:
+    answers = {
+        "open": '{"ok": true}',
+        "tools": '{"tools": []}',
+        "close": '{"ok": true}',
+        "call": '{"result": "Done.", "files": [{"name": "a.png", "media_type": "image/png", "data": "aGk="}]}',
+    }
+    code = f"import json, sys\nfor line in sys.stdin: print({answers!r}[json.loads(line)['do']], flush=True)"
+    (tmp_path / "camera.py").write_text(code, encoding="utf-8")
+    async with process.make(f"{sys.executable} {tmp_path / 'camera.py'}", {})(SAMPLE) as environment:  # type: ignore[attr-defined]
+        result = await call(environment, "shoot")
+    assert (result.content, result.files) == ("Done.", (File(name="a.png", media_type="image/png", data=b"hi"),))
 
 
 @pytest.mark.parametrize(
