@@ -6,8 +6,10 @@ import msgspec
 import pytest
 
 from proctor.chat.message_text import count_left_out, only_text, result_text
-from proctor.core.sample import File, Message, ToolResult
+from proctor.core.errors import EpisodeOver
+from proctor.core.sample import File, Message, Sample, ToolCall, ToolResult
 from proctor.engine import file_limits
+from proctor.engine.acting import Acting
 from proctor.engine.file_limits import FileLimits
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(92)
@@ -67,6 +69,21 @@ def test_the_number_of_files_is_bounded_in_one_line() -> None:
     assert len(kept.files) == file_limits.MOST_FILES
     assert kept.content == "Done.\n[980 files left out: a result may have 20 files.]"
     assert count_left_out([Message(role="tool", parts=(kept,))]) == 980
+
+
+async def test_the_last_results_of_a_conversation_are_within_the_limits_too() -> None:
+    class Closes:
+        async def call(self, call: ToolCall) -> ToolResult:
+            raise EpisodeOver(results=[result_with(File(name="passwd", path="/etc/passwd"))])
+
+        def state(self) -> dict[str, object]:
+            return {}
+
+    with pytest.raises(EpisodeOver) as over:
+        await Acting(Closes(), Sample.ask("a", "?")).call(ToolCall(name="shoot"))
+    (result,) = over.value.results
+    assert not result.files
+    assert "1 file left out: passwd" in result.content
 
 
 def test_what_is_no_file_is_a_fault_of_the_tool() -> None:

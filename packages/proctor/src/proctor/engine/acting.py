@@ -40,6 +40,7 @@ class Acting:
         faults: what was put into calls on purpose so far.
         environment: itself, for a simulated user that is made for it.
         max_steps: replies at most in one turn by the rules of the task.
+        file_limits: those of the files in results.
         busy_since: when the call under way began, by `time.perf_counter`; it stays when a time limit ends that call.
     """
 
@@ -52,7 +53,7 @@ class Acting:
         self.busy_since: float | None = None
         self.environment = environment
         self._faults = faults
-        self._file_limits = FileLimits()
+        self.file_limits = FileLimits()
 
     @property
     def faults(self) -> Sequence[InjectedFault]:
@@ -88,7 +89,7 @@ class Acting:
         return [self._checked(await self.environment.call(call), call) for call in calls]
 
     def _checked(self, result: Any, call: ToolCall) -> ToolResult:
-        return self._file_limits.apply(_checked(result, call))
+        return self.file_limits.apply(_checked(result, call))
 
 
 class ActingTogether(Acting):
@@ -125,6 +126,8 @@ class _Blamed:
             self._acting.busy_since = None
         if error is None or from_outside(error):
             return
+        if isinstance(error, EpisodeOver) and self._acting is not None:
+            error.results = [self._acting.file_limits.apply(result) for result in error.results]
         ended = error if isinstance(error, EpisodeOver | ProctorError) else self._failure(error)
         if self._acting is not None:
             self._acting.ended = self._acting.ended or ended
