@@ -1,6 +1,6 @@
 """Keep the bytes of a trial's files apart from its record: once for each digest in a run.
 
-The record of a trial with files is a list: the digest of each file in order, null for one without bytes, and the trial
+The record of a trial with bytes of files is a list: the digest of each file in order, null for one without bytes, and the trial
 without these bytes. Any other record is the trial itself, as it always was.
 """
 
@@ -28,7 +28,7 @@ def files_in(message: Message) -> tuple[File, ...]:
 
 def without_bytes(trial: Trial, keys: Sequence[bytes]) -> tuple[Trial | RecordWithFiles, Mapping[bytes, bytes]]:
     """Return the record of a trial, and the bytes of its files by digest, with a mark in place of each of these keys."""
-    if not any(file.data is not None for step in trial.trajectory.steps for file in files_in(step.message)):
+    if not _has_files(trial.trajectory.steps):
         return trial, {}
     bytes_by_digest: dict[bytes, bytes] = {}
     digests: list[str | None] = []
@@ -45,7 +45,17 @@ def without_bytes(trial: Trial, keys: Sequence[bytes]) -> tuple[Trial | RecordWi
         return replace(file, data=None)
 
     bare = replace(trial, trajectory=_with_files(trial.trajectory, take))
-    return (tuple(digests), bare), bytes_by_digest
+    return ((tuple(digests), bare) if bytes_by_digest else trial), bytes_by_digest
+
+
+def _has_files(steps: Sequence[Step]) -> bool:
+    """True if there is a file; a loop, as it is asked of every trial that is stored."""
+    for step in steps:
+        for part in step.message.parts:
+            kind = type(part)
+            if kind is File or (kind is ToolResult and part.files):  # type: ignore[union-attr]  # a type that is compared
+                return True
+    return False
 
 
 def read_trial(data: bytes | None, find: Callable[[bytes], bytes | None]) -> Trial:
