@@ -48,7 +48,7 @@ def left_out(file: File, why: str) -> str:
 
 
 def pictures_of(result: ToolResult) -> list[tuple[File, bytes]]:
-    """Return the pictures of a tool result that are sent to a model: bytes only, as a path in one is somebody else's."""
+    """Return the pictures of a tool result that are sent to a model: bytes only, as a path is the word of the tool."""
     return [(file, file.data) for file in result.files if file.media_type in PICTURES and file.data is not None]
 
 
