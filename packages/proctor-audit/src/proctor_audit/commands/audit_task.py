@@ -112,7 +112,7 @@ def _add_outcomes(audit: "Audit", names: Sequence[str], store: str | None) -> No
     url = store_url(store, settings()) or str(default_path())
     if audit.scorers and (names or "://" in url or Path(url).exists()):
         try:
-            pair = read_outcomes(audit.task, audit.scorers[0].name, names, store)
+            pair = read_outcomes(audit.task, audit.main, names, store)
         except ProctorError as error:
             if names or store:
                 raise
