@@ -4,7 +4,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from resource import RUSAGE_SELF, getrusage
+from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
 
 import msgspec
 
@@ -57,6 +57,8 @@ def measure() -> Iterator[Figure]:
     worker = (many.worker * COUNTS[1] - few.worker * COUNTS[0]) / further
     yield Figure(what="CPU of the worker, each further sample", value=worker, unit="ms", at_most=20.0)
     yield Figure(what="CPU of the worker with its first samples, 1,200 in all", value=many.worker, unit="ms")
+    memory = getrusage(RUSAGE_CHILDREN).ru_maxrss / 1_000  # of the largest process that has ended
+    yield Figure(what="memory of the worker at its peak", value=memory, unit="MB", at_most=600.0)
     yield Figure(what="our CPU above that of a task of ours", value=1_000 * adds / further, unit="ms", at_most=1.0)
     yield Figure(what="requests in flight, 200 asked for", value=many.in_flight, unit="", at_least=AT_ONCE)
     yield Figure(what="samples a second, replies after 5 s", value=COUNTS[1] / many.seconds, unit="")

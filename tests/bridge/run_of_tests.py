@@ -1,4 +1,4 @@
-"""Run a task of the guest that stands in for Inspect: `python run_of_tests.py URL STORE`; tests kill it."""
+"""Run a task of the guest that stands in for Inspect: `python run_of_tests.py URL STORE ATTEMPTS`; tests kill it."""
 
 import sys
 from pathlib import Path
@@ -9,13 +9,13 @@ from proctor_adapters.bridge import inspect as bridged
 
 
 def main() -> None:
-    url, store = sys.argv[1:]
+    url, store, attempts = sys.argv[1:]
     bridged.program_of = lambda *_: WorkerProgram(path=Path(__file__).with_name("guest_program_of_tests.py"))  # type: ignore[attr-defined]
     run = proctor.evaluate(
         "inspect:sums",
         agent="openai:m",
         agent_options={"base_url": url, "retries": 0},
-        attempts=30,
+        attempts=int(attempts),
         concurrency=8,
         store=store,
         run_id="killed",

@@ -12,16 +12,17 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import simulated
 from endpoint import Endpoint, Request
 from test_guests import adds
 
 import proctor
 
 SCRIPT = Path(__file__).with_name("run_of_tests.py")
-KILLS = 9
+SHORT, LONG = (9, 30, 0.05), (21, 180, 0.3)  # kills, attempts at each sample, and seconds to a reply
+SAMPLES = 6
 AT_ONCE = 8
 ON_THEIR_WAY = 2 * AT_ONCE  # the last replies to a start that is killed, which may not have reached the cache
-TRIALS = 180
 
 
 def descendants(pid: int) -> list[int]:
@@ -48,12 +49,12 @@ class CountingEndpoint(Endpoint):
         asked: how often each request came.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, seconds: float) -> None:
         super().__init__(self._noting)
         self.replies: Counter[str] = Counter()
         self.sent: dict[bytes, list[tuple[str, int]]] = {}
         self.asked: Counter[bytes] = Counter()
-        self._adds = adds(seconds=0.05)
+        self._adds = adds(seconds=seconds)
 
     async def _noting(self, request: Request, writer: Any) -> None:
         start = request.headers["authorization"].removeprefix("Bearer ")
@@ -72,11 +73,13 @@ class CountingEndpoint(Endpoint):
         ]
 
 
-async def play(url: str, store: str, cache: Path, start: str, kill: str = "", seconds: float = 300.0) -> None:
+async def play(
+    url: str, store: str, cache: Path, attempts: int, start: str, kill: str = "", seconds: float = 300.0
+) -> None:
     """Start the run, and after a while kill what `kill` says; '' lets it end."""
     environment = {**os.environ, "XDG_CACHE_HOME": str(cache), "OPENAI_API_KEY": start}
     process = await asyncio.create_subprocess_exec(
-        sys.executable, str(SCRIPT), url, store, env=environment, stdout=-3, stderr=-3
+        sys.executable, str(SCRIPT), url, store, str(attempts), env=environment, stdout=-3, stderr=-3
     )
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds):
@@ -101,21 +104,24 @@ def wait_for(pid: int) -> None:
 
 
 async def test_a_run_that_is_killed_stores_in_the_end_what_another_stores(tmp_path: Path) -> None:
+    count, attempts, reply_seconds = LONG if simulated.long else SHORT
+    trials = SAMPLES * attempts
     rng = random.Random(30)
-    kills = {f"start-{n}": kill for n, kill in enumerate(["run", "guest", "run guest"] * (KILLS // 3))}
+    kills = {f"start-{n}": kill for n, kill in enumerate(["run", "guest", "run guest"] * (count // 3))}
     of_run = {start for start, kill in kills.items() if "run" in kill}
-    async with CountingEndpoint() as endpoint:
+    killed_store, whole_store = str(tmp_path / "killed.db"), str(tmp_path / "whole.db")
+    async with CountingEndpoint(reply_seconds) as endpoint:
         for start, kill in kills.items():
-            await play(endpoint.url, str(tmp_path / "killed.db"), tmp_path, start, kill, rng.uniform(1.0, 5.0))
-        await play(endpoint.url, str(tmp_path / "killed.db"), tmp_path, "the-last-start")
+            await play(endpoint.url, killed_store, tmp_path, attempts, start, kill, rng.uniform(1.0, 5.0))
+        await play(endpoint.url, killed_store, tmp_path, attempts, "the-last-start")
         asked = len(endpoint.requests)
         assert endpoint.paid_twice(of_run) == []
-        assert len(endpoint.asked) == TRIALS
-        await play(endpoint.url, str(tmp_path / "whole.db"), tmp_path / "other", "another-run")
-    killed, whole = (proctor.open_run("killed", store=str(tmp_path / name)) for name in ("killed.db", "whole.db"))
-    assert killed.outcomes == whole.outcomes == {"scored": TRIALS}
+        assert len(endpoint.asked) == trials
+        await play(endpoint.url, whole_store, tmp_path / "other", attempts, "another-run")
+    killed, whole = (proctor.open_run("killed", store=store) for store in (killed_store, whole_store))
+    assert killed.outcomes == whole.outcomes == {"scored": trials}
     assert scores(killed) == scores(whole)
-    assert TRIALS <= asked <= TRIALS + AT_ONCE * len(of_run)  # what was on its way when it was killed
+    assert trials <= asked <= trials + AT_ONCE * len(of_run)  # what was on its way when it was killed
 
 
 def scores(run: Any) -> dict[tuple[str, int, str], float]:

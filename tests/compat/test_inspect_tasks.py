@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 import throwaway
+from click.testing import CliRunner
 from endpoint import Answer, Endpoint, Request, data
 
 import proctor
+from proctor.cli import app
 from proctor.core.errors import BadInput
 from proctor.core.run import Budget
 from proctor.core.score import Score, Unscored
@@ -318,6 +320,55 @@ async def test_waiting_for_an_endpoint_is_no_working_time(wait: str, limit: str 
     (trial,) = run.trials()
     assert (trial.outcome, (trial.trajectory.state or {})["inspect"].get("limit")) == ("scored", limit)
     assert run.estimate("accuracy").value == (1 if limit is None else 0)
+
+
+def test_a_log_of_inspect_says_what_a_run_of_ours_says(store: str, tmp_path: Path) -> None:
+    throwaway.run("inspect", str(FILE.with_name("in_inspect_log.py")), str(tmp_path / "logs"))
+    [log] = (tmp_path / "logs").iterdir()
+    imported = CliRunner().invoke(app, ["runs", "import", str(log), "--run", "log", "--store", store])
+    assert imported.exit_code == 0, imported.output
+    played = play_sums(store, "ours")
+    read = proctor.open_run("log", store=store)
+    assert points(played, "match@inspect") == points(read, read.record.main_scorer)
+    assert len(points(played, "match@inspect")) == 8
+    assert (played.usage.input_tokens, played.usage.output_tokens) == (56, 24)
+    assert (read.usage.input_tokens, read.usage.output_tokens) == (56, 24)
+
+
+def test_a_run_of_a_task_of_inspect_is_gated(store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    play_sums(store, "before")
+    play_sums(store, "after", wrong=-1)
+    for words, code, said in (
+        (["compare", "before", "after"], 0, "75.0% → 100.0%"),
+        (["ci", "gate", "after", "--against", "before"], 3, "INCONCLUSIVE"),
+        (["show", "after"], 0, "match/accuracy@inspect"),
+        (["score", "--run", "after", "--scorer", "number"], 0, "100.0%"),
+    ):
+        result = CliRunner().invoke(app, [*words, "--store", store])
+        assert (result.exit_code, said in result.output) == (code, True), result.output
+
+
+def play_sums(store: str, run: str, wrong: int = 2) -> Any:
+    """Play four sums twice each, of which the model gets one wrong."""
+
+    async def play() -> Any:
+        async with Endpoint(adds(wrong=wrong)) as endpoint:
+            return await proctor.evaluate_async(
+                f"inspect:{FILE}@sums",
+                agent="openai:m",
+                agent_options={"base_url": endpoint.url},
+                options={"count": 4},
+                attempts=2,
+                store=store,
+                run_id=run,
+            )
+
+    return asyncio.run(play())
+
+
+def points(run: Any, scorer: str) -> dict[tuple[str, int], float]:
+    return {key: getattr(result, "value", -1.0) for key, result in results(run, scorer).items()}
 
 
 def test_an_agent_that_takes_no_tools_is_refused_where_the_task_offers_some(store: str) -> None:
