@@ -322,6 +322,21 @@ async def test_waiting_for_an_endpoint_is_no_working_time(wait: str, limit: str 
     assert run.estimate("accuracy").value == (1 if limit is None else 0)
 
 
+async def test_a_worker_has_no_key_and_reaches_nothing(store: str) -> None:
+    async with Endpoint(adds()) as endpoint:
+        run = await proctor.evaluate_async(
+            f"inspect:{FILE}@looking_around",
+            agent="openai:m",
+            agent_options={"base_url": endpoint.url},
+            options={"port": int(endpoint.url.rpartition(":")[2]), "key": "sk-of"},
+            store=store,
+        )
+    [result] = results(run, "confined@inspect").values()
+    assert isinstance(result, Score)
+    assert result.passed, result.reason
+    assert endpoint.connections == 1, "ours"
+
+
 def test_a_log_of_inspect_says_what_a_run_of_ours_says(store: str, tmp_path: Path) -> None:
     throwaway.run("inspect", str(FILE.with_name("in_inspect_log.py")), str(tmp_path / "logs"))
     [log] = (tmp_path / "logs").iterdir()
