@@ -52,6 +52,7 @@ ALLOWED = {
     "proctor_adapters/evalsets/recording.py": LIBRARY,
     "proctor_adapters/evalsets/noun.py": LIBRARY,
     "proctor_judging/judges/deepeval.py": LIBRARY,
+    "proctor_adapters/bridge/guests/guest_data.py": LIBRARY,
     "proctor_adapters/bridge/guests/guest_tasks.py": LIBRARY,
     "proctor_adapters/bridge/guests/lmeval_worker_program.py": LIBRARY,
     "models/litellm.py": LIBRARY,

@@ -125,9 +125,11 @@ def test_hostile_text_runs_nothing_asks_for_nothing_and_stays_in_its_place(
 
 def test_pictures_are_shown_from_here_only(server: Any, came_in: Visit, requests: list[str]) -> None:
     page = came_in(f"{SAMPLES}/picture")
-    picture = page.locator("img.attached")
-    expect(picture).to_have_count(1)
-    expect(picture).to_have_js_property("naturalWidth", 16)
+    pictures = page.locator("img.attached")  # that of the question, and that of a result
+    expect(pictures).to_have_count(2)
+    for picture in pictures.all():
+        picture.scroll_into_view_if_needed()
+        expect(picture).to_have_js_property("naturalWidth", 16)
     assert [one for one in requests if not one.startswith(f"{server.address}/")] == []
 
 

@@ -33,7 +33,7 @@ store = open_store(sys.argv[1])
 print(sorted(store.outcomes("r").items()), flush=True)
 store.close()
 """
-OLD = "DROP TABLE proctor.shards; ALTER TABLE proctor.runs DROP plan_tags, DROP plan_samples, DROP plan_clustered; UPDATE proctor.layout SET version = 1"
+OLD = "DROP TABLE proctor.shards, proctor.files; ALTER TABLE proctor.runs DROP plan_tags, DROP plan_samples, DROP plan_clustered; UPDATE proctor.layout SET version = 1"
 
 
 def opens(store: str) -> "subprocess.Popen[str]":

@@ -82,8 +82,8 @@ class AgentConversation:
         self.received = []
         self._messages.extend(turn.messages)
         self._tools = turn.tools or self._tools  # those of an earlier turn stay, as a simulated user brings none
-        of_task = self._about.max_steps
-        most = most_replies(around.get().limits, self._max_steps, of_task)
+        of_task, limits = self._about.max_steps, around.get().limits
+        most = self._max_steps or limits.steps if of_task is None else most_replies(limits, self._max_steps, of_task)
         for _ in range(most):
             steps = await self._reply()
             self.received.extend(steps)

@@ -83,21 +83,27 @@ class ChatAgent(OpenedModels):
         self.price_source = model.price_source if isinstance(model, ChatModel) else ""
         self._model = model
         self._max_steps = max_steps
+        self._pictures = declared(ModelInfo, model).pictures
 
     def open(self, sample: Sample, environment: Environment | None) -> AbstractAsyncContextManager[Session]:
         """Return a conversation of its own for each sample."""
-        return nullcontext(conversation_with(self._model, self.tools, environment, self._max_steps))
+        conversation = conversation_with(self._model, self.tools, environment, self._max_steps, pictures=self._pictures)
+        return nullcontext(conversation)
 
 
 def conversation_with(
-    model: AgentModel, tools: ToolStyle, environment: Environment | None, max_steps: int | None = None
+    model: AgentModel,
+    tools: ToolStyle,
+    environment: Environment | None,
+    max_steps: int | None = None,
+    *,
+    pictures: bool = True,
 ) -> ModelConversation:
     """Return a conversation with a chat model; the style "text" describes its tools in words."""
 
     async def ask(messages: Sequence[Message], offered: Sequence[Tool]) -> Sequence[Step]:
         return [await model.complete(messages, offered)]
 
-    pictures = declared(ModelInfo, model).pictures
     return ModelConversation(ask, environment, max_steps=max_steps, prompted=tools == "text", pictures=pictures)
 
 

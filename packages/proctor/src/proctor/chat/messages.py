@@ -185,10 +185,11 @@ def to_messages(messages: Sequence[Message], names: Mapping[str, str]) -> list[J
     pictures: list[Json] = []
     for message in messages:
         parts = message.parts
-        if message.role != "tool" and pictures:
+        if message.role == "tool":
+            pictures.extend(part for result in parts if isinstance(result, ToolResult) for part in _pictures(result))
+        elif pictures:
             entries.append({"role": "user", "content": pictures})
             pictures = []
-        pictures.extend(part for result in parts if isinstance(result, ToolResult) for part in _pictures(result))
         if len(parts) == 1 and isinstance(parts[0], Text) and message.role != "tool":
             entries.append({"role": message.role, "content": parts[0].text})
         else:

@@ -122,7 +122,8 @@ async def run_trial(work: Work, sample: Sample, attempt: int) -> tuple[Trial, li
         seconds=time.perf_counter() - clock,
         usage=usage if asked is None else usage + asked.usage,
         retries=tuple(calls),
-        notes=use.notes() | _file_notes(trajectory),
+        notes=use.notes()
+        | (_file_notes(trajectory) if trajectory.steps[1:] else {}),  # one step is no result of a tool
     )
     if outcome != "scored":
         return trial, []

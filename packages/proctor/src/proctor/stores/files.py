@@ -28,7 +28,12 @@ def files_in(message: Message) -> tuple[File, ...]:
 
 def without_bytes(trial: Trial, keys: Sequence[bytes]) -> tuple[Trial | RecordWithFiles, Mapping[bytes, bytes]]:
     """Return the record of a trial, and the bytes of its files by digest, with a mark in place of each of these keys."""
-    if not _has_files(trial.trajectory.steps):
+    has_files = False
+    for step in trial.trajectory.steps:  # without a function of its own, as it is asked of every trial that is stored
+        for part in step.message.parts:
+            if type(part) is File or (type(part) is ToolResult and part.files):
+                has_files = True
+    if not has_files:
         return trial, {}
     bytes_by_digest: dict[bytes, bytes] = {}
     digests: list[str | None] = []
@@ -46,16 +51,6 @@ def without_bytes(trial: Trial, keys: Sequence[bytes]) -> tuple[Trial | RecordWi
 
     bare = replace(trial, trajectory=_with_files(trial.trajectory, take))
     return ((tuple(digests), bare) if bytes_by_digest else trial), bytes_by_digest
-
-
-def _has_files(steps: Sequence[Step]) -> bool:
-    """True if there is a file; a loop, as it is asked of every trial that is stored."""
-    for step in steps:
-        for part in step.message.parts:
-            kind = type(part)
-            if kind is File or (kind is ToolResult and part.files):  # type: ignore[union-attr]  # a type that is compared
-                return True
-    return False
 
 
 def read_trial(data: bytes | None, find: Callable[[bytes], bytes | None]) -> Trial:
