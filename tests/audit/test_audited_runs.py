@@ -58,7 +58,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def measured(whole: Run, *findings: AuditFinding) -> AuditedRun:
-    [entry] = measure_runs(samples(), findings, [whole])
+    [entry] = measure_runs(samples(), samples(), findings, [whole])
     return entry
 
 
@@ -100,6 +100,11 @@ def test_only_proved_findings_that_nobody_accepted_leave_a_sample_out() -> None:
     assert (everything.left_out, everything.sound) == (40, None)
 
 
+def test_what_not_every_check_read_is_not_counted_as_audited() -> None:
+    [entry] = measure_runs(samples(), samples()[:30], [finding("q1")], [run("whole")])
+    assert (entry.audited, entry.samples) == (30, 40)
+
+
 def test_the_command_shows_it_of_runs_that_are_named() -> None:
     rows = [{"id": f"q{n}", "question": f"{n}?", "answer": str(n % 3)} for n in range(6)]
     rows.append({"id": "q9", "question": "1?", "answer": "2"})
@@ -121,3 +126,19 @@ def test_the_command_shows_it_of_runs_that_are_named() -> None:
     [entry] = json.loads(audit("--runs", "r", "--json"))["runs"]
     assert (entry["left_out"], entry["sound"]["value"]) == (2, 1.0)
     assert "of its 7 samples 1 were audited" in " ".join(audit("--runs", "r", "--id", "q1").split())
+
+
+def test_a_run_of_another_scorer_or_of_other_data_is_refused_before_anything_is_scored() -> None:
+    rows = [{"id": f"q{n}", "question": f"{n}?", "answer": "1"} for n in range(4)]
+    Path("exam.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    proctor.evaluate("exam.jsonl", agent=lambda _: "1", scorers=["exact"], store="runs.db", run_id="r")
+
+    def audit(*words: str) -> Any:
+        return CliRunner().invoke(app, ["audit-task", "exam.jsonl", "--store", "runs.db", "--runs", "r", *words])
+
+    assert audit().exit_code == 2
+    assert "is that of the scorer exact, and answer is audited: --scorer exact" in " ".join(audit().output.split())
+    assert audit("--scorer", "exact", "--fail-on", "never").exit_code == 0
+    Path("exam.jsonl").write_text(json.dumps({**rows[0], "answer": "2"}) + "\n", encoding="utf-8")
+    assert audit("--scorer", "exact").exit_code == 2
+    assert "made with other data" in audit("--scorer", "exact").output

@@ -9,10 +9,11 @@ from msgspec.structs import replace
 from proctor.api import Run
 from proctor.api.loop import run_in_loop
 from proctor.api.numbers import headline
+from proctor.core.errors import BadInput
 from proctor.core.run import Estimate, RunRecord, Strata
 from proctor.core.sample import Sample
 from proctor.core.tally import PREPARATION
-from proctor.core.task import Store
+from proctor.core.task import Store, Task
 from proctor.stores import open_store
 from proctor.stores.copy import begin_copy, copy_history
 from proctor_audit.findings import AuditFinding
@@ -28,7 +29,7 @@ class AuditedRun(msgspec.Struct, frozen=True, kw_only=True):
         sound: the same without those samples; None where there is no finding, and where none can be computed.
         left_out: how many samples of the run have one.
         samples: how many samples the run planned.
-        audited: how many of those the audit read.
+        audited: how many of those every check read.
     """
 
     run: str
@@ -39,36 +40,59 @@ class AuditedRun(msgspec.Struct, frozen=True, kw_only=True):
     audited: int
 
 
+def check_runs(task: Task, scorer: str, runs: Sequence[Run]) -> None:
+    """Refuse runs of which the findings of an audit say nothing.
+
+    Args:
+        scorer: the main one that was audited.
+
+    Raises:
+        BadInput: a run was made with other data, or its main number is that of another scorer.
+    """
+    if other := [run.id for run in runs if run.record.task_version != task.version]:
+        raise BadInput("{runs}: made with other data than the task has now.", runs=", ".join(other))
+    for run in runs:
+        if run.record.main_scorer != scorer:
+            raise BadInput(
+                "The number of {run} is that of the scorer {theirs}, and {audited} is audited: --scorer {theirs}",
+                run=run.id,
+                theirs=run.record.main_scorer or "-",
+                audited=scorer or "-",
+            )
+
+
 def measure_runs(
-    samples: Sequence[Sample], findings: Sequence[AuditFinding], runs: Sequence[Run]
+    samples: Sequence[Sample], drawn: Sequence[Sample], findings: Sequence[AuditFinding], runs: Sequence[Run]
 ) -> tuple[AuditedRun, ...]:
     """Return the main number of each run with and without the samples that a proved finding concerns.
 
     Args:
-        samples: those that were audited.
+        samples: those that were audited; `drawn` of them by every check.
     """
+    read = {sample.id for sample in drawn}
     faulty = {
         id
         for finding in findings
         if finding.cls == "proved" and finding.ignored is None and finding.check not in NO_FAULT_OF_A_SAMPLE
         for id in finding.samples
     }
-    return tuple(_measure(samples, faulty, run) for run in runs)
+    return tuple(_measure(samples, read, faulty, run) for run in runs)
 
 
-def _measure(samples: Sequence[Sample], faulty: Collection[str], run: Run) -> AuditedRun:
+def _measure(samples: Sequence[Sample], read: Collection[str], faulty: Collection[str], run: Run) -> AuditedRun:
     planned = {sample.id for sample in run.store.planned(run.id) if PREPARATION not in sample.tags}
     left_out = len(planned.intersection(faulty))
-    staged = (
-        run.record.strata is not None and len(run.record.strata.stages) > 1
-    )  # weights rest on who was drawn in each
+    strata = run.record.strata
+    is_staged = strata is not None and len(strata.stages) > 1  # its weights are those of what each stage drew
     return AuditedRun(
         run=run.id,
         whole=headline(run.record, run.store),
-        sound=_without(run.record, run.store, faulty, samples) if 0 < left_out < len(planned) and not staged else None,
+        sound=_without(run.record, run.store, faulty, samples)
+        if 0 < left_out < len(planned) and not is_staged
+        else None,
         left_out=left_out,
         samples=len(planned),
-        audited=len(planned.intersection(sample.id for sample in samples)),
+        audited=len(planned.intersection(read)),
     )
 
 

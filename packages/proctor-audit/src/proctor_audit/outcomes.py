@@ -6,7 +6,6 @@ import msgspec
 
 from proctor.api import open_run
 from proctor.api.prepare import open_existing
-from proctor.core.errors import BadInput
 from proctor.core.score import Score
 from proctor.core.sentence import Sentence, say
 from proctor.core.task import Task
@@ -29,14 +28,12 @@ def read_outcomes(
         names: the runs; without them all finished ones of the store on the same task and data.
 
     Raises:
-        BadInput: a run that is named does not exist, or is of other data.
+        BadInput: a run that is named does not exist.
     """
     records = [open_run(name, store=store).record for name in names]
     stored = open_existing(store)
     records = records or [record for record in stored.runs() if record.task == task.name and record.state == "finished"]
     other = [record.id for record in records if record.task_version != task.version]
-    if names and other:
-        raise BadInput("{runs}: made with other data than the task has now.", runs=", ".join(other))
     answers: dict[str, dict[str, str | None]] = {}
     right: dict[str, set[str]] = {}
     used = [record for record in records if record.id not in other and scorer in record.scorers]

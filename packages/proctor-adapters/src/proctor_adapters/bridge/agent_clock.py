@@ -7,7 +7,9 @@ from contextlib import contextmanager
 from proctor.core.around import MovableLimit
 from proctor.core.errors import AgentFailed, EnvironmentFailed, PartFailed
 
-Waits = Callable[[bool, float], None]  # is told whether a request waits from now on, and the seconds lost before
+Waits = Callable[
+    [bool, float], None
+]  # called with whether a request waits from now on, and the seconds it waited before
 
 
 class AgentClock:
@@ -42,7 +44,7 @@ class AgentClock:
 
     @contextmanager
     def asking(self, *, is_agent: bool) -> Iterator[Waits]:
-        """Count a request inside; yields a function that is told when it waits and when it goes on."""
+        """Count a request inside; yields the function to call when it begins to wait and when it goes on."""
         self._count(replying=is_agent, others=not is_agent)
         is_waiting = False
 

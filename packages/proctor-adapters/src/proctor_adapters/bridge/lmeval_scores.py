@@ -77,7 +77,7 @@ class LmEvalScorer(OpenedModels):
         return msgspec.structs.replace(result, details={**result.details, "lmeval": kept})
 
     def _result(self, values: Mapping[str, Any], answer: str | None) -> Score | Unscored:
-        """Return the score of a document, or why its value is none: what more of it means is never guessed."""
+        """Return the score of a document, or why its value is no score; whether more is better is never guessed."""
         metric, reason = self._metric, None
         if metric.name not in values:
             reason = say("lm-eval has no '{metric}' for this document.", metric=metric.name)

@@ -51,7 +51,7 @@ def command(
 
     from proctor.api import open_run
     from proctor.registry import is_path
-    from proctor_audit.audited_runs import measure_runs
+    from proctor_audit.audited_runs import check_runs, measure_runs
     from proctor_audit.check import TASK_CHECKS, find_checks
     from proctor_audit.ignoring import find_ignore_file, read_ignore_file
     from proctor_audit.opening import open_audit
@@ -79,6 +79,8 @@ def command(
     audit = open_audit(request, seconds=given["seconds"])
     ctx.call_on_close(audit.close)
     names = [name.strip() for name in (given["runs"] or "").split(",") if name.strip()]
+    runs = [open_run(name, store=given["store"]) for name in names]
+    check_runs(audit.task, audit.main, runs)
     _add_outcomes(audit, names, given["store"])
     if replay is not None:
         if all("environment" in each.needs for each in checks):
@@ -89,9 +91,7 @@ def command(
             output.line(line)
         ctx.exit(1 if differing else 0)
     report = make_report(audit, checks, rules)
-    if names:
-        runs = [open_run(name, store=given["store"]) for name in names]
-        report = replace(report, runs=measure_runs(audit.samples, report.findings, runs))
+    report = replace(report, runs=measure_runs(audit.samples, audit.drawn, report.findings, runs))
     if as_json:
         output.print_json(report_json(report))
     else:

@@ -63,7 +63,7 @@ def metrics(record: RunRecord, store: Store, summary: Summary) -> dict[str, floa
 
 
 def conditions(record: RunRecord, summary: Summary) -> dict[str, str]:
-    """Return under what a run was made, as texts without keys."""
+    """Return the conditions of a run (versions, options, seed) as texts, with keys of providers hidden."""
     spec = record.spec
     fields: dict[str, object] = {
         "task": record.task,

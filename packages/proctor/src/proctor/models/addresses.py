@@ -64,7 +64,7 @@ class EndpointOptions(ModelOptions, frozen=True, kw_only=True, forbid_unknown_fi
         client_certificate: a PEM file with a certificate and its key, for an endpoint that asks for one.
         extra_body: more fields of the request, as they are.
         stream: ask for a stream, and measure the time to the first token.
-        pictures: send the pictures in results of tools; false for a model that is text only, which is told of them instead.
+        pictures: send the pictures in results of tools; false for a model of text only, which gets a line about each instead.
     """
 
     model: str | None = None
