@@ -328,7 +328,7 @@ def _files_of(result: types.CallToolResult) -> Iterator[File]:
                 types.ImageContent(data=data, mime_type=media_type)
                 | types.AudioContent(data=data, mime_type=media_type)
             ):
-                name = f"{block.type}"
+                name: str = block.type
             case types.EmbeddedResource(resource=types.BlobResourceContents(blob=data, mime_type=media_type, uri=uri)):
                 name = str(uri)
             case _:
