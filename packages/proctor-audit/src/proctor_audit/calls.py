@@ -91,7 +91,7 @@ def standard_schema(schema: Any) -> Any:
     return _with_null(mapped) if "default" in schema and schema["default"] is None else mapped
 
 
-def _with_null(schema: dict[str, Any]) -> dict[str, Any]:
+def _with_null(schema: dict[str, Any]) -> dict[str, object]:
     """Return a schema that allows null too: the default may be written out."""
     kinds = schema.get("type")
     if isinstance(kinds, str | list):
@@ -156,7 +156,7 @@ def _with_alternatives(listed: object, turn: int) -> Iterator[GoldCall]:
                     yield _of_alternatives(str(name), accepted, turn)
 
 
-def _of_alternatives(name: str, accepted: Mapping[str, Sequence[Any]], turn: int) -> GoldCall:
+def _of_alternatives(name: str, accepted: Mapping[str, Sequence[object]], turn: int) -> GoldCall:
     """Return a call whose arguments are lists of accepted values, in which "" says that the argument may be left out."""
     optional = frozenset(key for key, values in accepted.items() if "" in values)
     return GoldCall(
@@ -167,7 +167,7 @@ def _of_alternatives(name: str, accepted: Mapping[str, Sequence[Any]], turn: int
     )
 
 
-def plain_values(value: Any) -> Iterator[Any]:
+def plain_values(value: object) -> Iterator[object]:
     """Yield the values that an accepted value means: in objects the values may be lists of alternatives."""
     yield value
     if isinstance(value, Mapping) and value and all(isinstance(each, list) and each for each in value.values()):
@@ -176,7 +176,7 @@ def plain_values(value: Any) -> Iterator[Any]:
         yield [next(reversed([*plain_values(each)])) for each in value]
 
 
-def schema_fault(schema: Mapping[str, Any], value: object) -> str | None:
+def schema_fault(schema: Mapping[str, object], value: object) -> str | None:
     """Return what violates a schema, with its JSON path; None if nothing does, or the schema itself cannot be used."""
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import SchemaError, best_match

@@ -60,7 +60,7 @@ def equal_inputs(audit: Audit, *, with_order: bool = True) -> list[Sequence[Samp
     return [group for group in groups.values() if len(group) > 1]
 
 
-def _read_by_code(task: Task, sample: Sample) -> Mapping[str, Any]:
+def _read_by_code(task: Task, sample: Sample) -> Mapping[str, object]:
     """Return what code of the task may read to decide what the agent gets: anything in `meta` but the options."""
     if task.present is None and task.environment is None and task.user is None:
         return {}
@@ -134,7 +134,7 @@ def target_text_key(sample: Sample) -> str:
     return target_key(sample)
 
 
-def pair_witness(first: Sample, second: Sample) -> Mapping[str, Any]:
+def pair_witness(first: Sample, second: Sample) -> Mapping[str, object]:
     """Return both samples of a pair, as they are compared."""
     return {"pair": [_shown(sample) for sample in (first, second)]}
 

@@ -90,7 +90,7 @@ def check_golds(lines: Lines) -> Iterator[Checked]:
             yield Checked(id=line["id"], agrees=line["id"] in first, group="changed golds among the first 40")
 
 
-def sample_of_line(line: Mapping[str, Any], gold: Any) -> Sample:
+def sample_of_line(line: Mapping[str, Any], gold: object) -> Sample:
     """Return an item of the corpus as a sample with one of its golds."""
     functions = line["tools"] if isinstance(line["tools"], list) else [line["tools"]]
     expected = gold if isinstance(gold, list) else [gold]

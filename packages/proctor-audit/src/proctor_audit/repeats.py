@@ -1,7 +1,6 @@
 """Score the same answers in fresh processes: in the same order twice, and in reverse."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from proctor.core.sample import Sample
 from proctor_audit.answers import AnswerVerdicts, AuditAnswer
@@ -45,7 +44,7 @@ def _verdicts(audit: Audit, asked: list[tuple[Sample, AuditAnswer]]) -> Verdicts
 
 def differing(
     audit: Audit, first: VerdictsByKey, second: VerdictsByKey
-) -> Iterator[tuple[Sample, AuditAnswer, dict[str, Any], dict[str, Any]]]:
+) -> Iterator[tuple[Sample, AuditAnswer, dict[str, object], dict[str, object]]]:
     """Yield each sample whose verdicts on an answer differ, with both of them."""
     by_id = {sample.id: sample for sample in audit.samples}
     seen: set[str] = set()

@@ -148,7 +148,7 @@ def as_json(report: AuditReport) -> Mapping[str, Any]:
     }
 
 
-def finding_json(finding: AuditFinding) -> Mapping[str, Any]:
+def finding_json(finding: AuditFinding) -> Mapping[str, object]:
     """Return a finding as JSON, with its sentence in every language."""
     from proctor.i18n import LANGUAGES, speak
 

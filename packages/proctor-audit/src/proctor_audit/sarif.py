@@ -16,7 +16,7 @@ SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sar
 LEVELS = {"proved": "error", "likely": "warning", "look": "note"}
 
 
-def as_sarif(report: AuditReport) -> Mapping[str, Any]:
+def as_sarif(report: AuditReport) -> Mapping[str, object]:
     """Return one run: a rule for each check, a result for each finding; all texts are plain texts."""
     places = {each.name: number for number, each in enumerate(report.checks)}
     notifications = [
@@ -39,7 +39,7 @@ def as_sarif(report: AuditReport) -> Mapping[str, Any]:
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
 
 
-def _rule(check: AuditCheck) -> Mapping[str, Any]:
+def _rule(check: AuditCheck) -> Mapping[str, object]:
     text = f"{check.title}\n{speak(check.title, 'zh')}"
     return {
         "id": check.name,
@@ -70,7 +70,7 @@ def _result(finding: AuditFinding, places: Mapping[str, int]) -> Mapping[str, An
     return result
 
 
-def _locations(finding: AuditFinding) -> Sequence[Mapping[str, Any]]:
+def _locations(finding: AuditFinding) -> Sequence[Mapping[str, object]]:
     logical = [{"name": id, "kind": "sample"} for id in finding.samples[:20]] or [
         {"name": finding.scope, "kind": "set"}
     ]

@@ -96,7 +96,7 @@ def _fits_pattern(name: str, parameters: Mapping[str, Any]) -> bool:
     return bool(patterns) and schema_fault(allowing, {name: None}) is None
 
 
-def _value_fault(schema: Any, value: object, parameters: Mapping[str, Any]) -> str | None:
+def _value_fault(schema: object, value: object, parameters: Mapping[str, object]) -> str | None:
     """Return what is wrong with an accepted value in every way it can be understood."""
     if not isinstance(schema, Mapping):
         return None

@@ -1,12 +1,11 @@
 """Read the state that a sample starts with."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from proctor.core.sample import Sample
 
 
-def state_of(sample: Sample) -> Mapping[str, Any] | None:
+def state_of(sample: Sample) -> Mapping[str, object] | None:
     """Return the state that the sample brings; None without one."""
     for key in ("state", "environment", "start"):
         state = sample.meta.get(key)

@@ -61,7 +61,7 @@ def _passes(audit: Audit, sample: Sample, text: str) -> dict[str, Any] | None:
     return _unearned_attempt(audit, sample, AuditAnswer(text=text))
 
 
-def _unearned_attempt(audit: Audit, sample: Sample, answer: AuditAnswer) -> dict[str, Any] | None:
+def _unearned_attempt(audit: Audit, sample: Sample, answer: AuditAnswer) -> dict[str, object] | None:
     verdicts = audit.score(sample, answer)
     scorers = full_marks(verdicts)
     return attempt(sample, answer, verdicts) if scorers and audit.is_of_main(scorers, (sample.id, answer)) else None
@@ -72,7 +72,7 @@ def always(text: str) -> Callable[[Sample], str]:
     return lambda _: text
 
 
-def share_passed(audit: Audit, samples: Sequence[Sample], answer: Callable[[Sample], str]) -> list[dict[str, Any]]:
+def share_passed(audit: Audit, samples: Sequence[Sample], answer: Callable[[Sample], str]) -> list[dict[str, object]]:
     """Return the attempts that passed, one answer to each sample; none for an answer that passes few of the first ones."""
     passed: list[dict[str, Any]] = []
     for index, sample in enumerate(samples):

@@ -53,7 +53,7 @@ def categories(plays: Sequence[Sequence[PlayedCall]]) -> Categories:
     return frozenset(key for key, count in counts.items() if count >= FEWEST)
 
 
-def unsaid_number(call: PlayedCall, script: str, results: str) -> Iterator[tuple[str, Any]]:
+def unsaid_number(call: PlayedCall, script: str, results: str) -> Iterator[tuple[str, object]]:
     """Yield the numbers above 1 that stand neither in what was said nor in a result."""
     for name, value in call.arguments.items():
         if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) > 1:
@@ -62,7 +62,7 @@ def unsaid_number(call: PlayedCall, script: str, results: str) -> Iterator[tuple
                 yield name, value
 
 
-def unsaid_category(call: PlayedCall, script: str, results: str, known: Categories) -> Iterator[tuple[str, Any]]:
+def unsaid_category(call: PlayedCall, script: str, results: str, known: Categories) -> Iterator[tuple[str, object]]:
     """Yield the texts of a few kinds with a word that neither what was said nor a result holds."""
     said = set(WORD.findall(f"{script} {results.lower()}"))
     for name, value in call.arguments.items():

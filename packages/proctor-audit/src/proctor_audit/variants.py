@@ -48,7 +48,7 @@ def canonical(text: str) -> str:
     return text[:-1] if is_sentence and len(text) > 3 else text
 
 
-def other_number_forms(value: Any, *, both_ways: bool = False) -> Any:
+def other_number_forms(value: object, *, both_ways: bool = False) -> object:
     """Return JSON with each whole float as an integer; with `both_ways` also each integer as a float."""
     if isinstance(value, bool):
         return value
@@ -63,7 +63,7 @@ def other_number_forms(value: Any, *, both_ways: bool = False) -> Any:
     return value
 
 
-def calls_answer(calls: Sequence[tuple[str, Mapping[str, Any]]]) -> AuditAnswer:
+def calls_answer(calls: Sequence[tuple[str, Mapping[str, object]]]) -> AuditAnswer:
     """Return an answer that makes calls."""
     return AuditAnswer(
         calls=tuple(
@@ -72,7 +72,7 @@ def calls_answer(calls: Sequence[tuple[str, Mapping[str, Any]]]) -> AuditAnswer:
     )
 
 
-def plain_calls(sample: Sample) -> list[tuple[str, Mapping[str, Any]]] | None:
+def plain_calls(sample: Sample) -> list[tuple[str, Mapping[str, object]]] | None:
     """Return the expected calls with their first accepted values; None where there are none, a matcher compares them, or there are several turns."""
     calls = gold_calls(sample)
     if not calls or len(sample.turns) > 1 or not tools_of(sample) or any(call.matched for call in calls):
@@ -80,7 +80,7 @@ def plain_calls(sample: Sample) -> list[tuple[str, Mapping[str, Any]]] | None:
     return [(call.name, call.first) for call in calls]
 
 
-def structured_target(sample: Sample) -> Any:
+def structured_target(sample: Sample) -> object:
     """Return a target that is JSON, or JSON in a text; None for anything else."""
     if isinstance(sample.target, dict):
         return sample.target
@@ -116,7 +116,7 @@ def opposites(sample: Sample) -> Iterator[AuditAnswer]:
         yield from (AuditAnswer(text=json.dumps(changed, ensure_ascii=False)) for changed in _changed(value))
 
 
-def _changed(value: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+def _changed(value: Mapping[str, object]) -> Iterator[Mapping[str, Any]]:
     """Yield an object with its first value changed, and without its first key."""
     key = next(iter(value))
     yield {**value, key: _other(value[key])}
@@ -124,7 +124,9 @@ def _changed(value: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
         yield {name: each for name, each in value.items() if name != key}
 
 
-def _changed_calls(calls: Sequence[tuple[str, Mapping[str, Any]]]) -> Iterator[Sequence[tuple[str, Mapping[str, Any]]]]:
+def _changed_calls(
+    calls: Sequence[tuple[str, Mapping[str, object]]],
+) -> Iterator[Sequence[tuple[str, Mapping[str, object]]]]:
     name, arguments = calls[0]
     if arguments:
         yield [(name, next(iter(_changed(arguments)))), *calls[1:]]

@@ -4,7 +4,6 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from proctor.chat.message_text import as_json
 from proctor.core.sample import Sample
@@ -41,7 +40,7 @@ def context_of(sample: Sample) -> str:
     return "\n".join(said)
 
 
-def targets_of(sample: Sample) -> Sequence[Any]:
+def targets_of(sample: Sample) -> Sequence[object]:
     """Return the accepted targets: the parts of a list of texts or numbers, else the one that there is."""
     target = sample.target
     if isinstance(target, list | tuple) and target and all(isinstance(each, str | int | float) for each in target):

@@ -258,7 +258,7 @@ def _baseline(store: Store, against: str, task: str) -> Run:
     return baseline
 
 
-def _runs(store: Store, task: str, options: Mapping[str, Any]) -> list[Run]:
+def _runs(store: Store, task: str, options: Mapping[str, object]) -> list[Run]:
     """Return the runs of a task that ended, the newest first: those with the same options, if there are any."""
     runs = [
         Run(record, store)

@@ -20,7 +20,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
@@ -191,7 +191,7 @@ class _Head(msgspec.Struct, frozen=True, kw_only=True):
     looks: int = 1
 
 
-def _rule(table: Mapping[str, Any], line: int, text: str, path: str) -> PolicyRule:
+def _rule(table: Mapping[str, object], line: int, text: str, path: str) -> PolicyRule:
     place = _place(path, line)
     known = [field.name for field in msgspec.structs.fields(RuleTable)]
     for name in table:

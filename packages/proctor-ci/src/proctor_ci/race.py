@@ -80,7 +80,7 @@ def race(
     better_by: float | None = None,
     metric: str | None = None,
     error: float | None = None,
-    **given: Any,
+    **given: object,
 ) -> Race:
     """Race two or more agents over the samples of a task, and stop as soon as it is decided.
 

@@ -314,7 +314,7 @@ def _tier(name: str, values: object, file: Path) -> Tier:
     )
 
 
-def _task(given: str | Mapping[str, Any], tier: _TierTable, file: Path, place: str) -> TierTask:
+def _task(given: str | Mapping[str, object], tier: _TierTable, file: Path, place: str) -> TierTask:
     own = _OwnTable(task=given) if isinstance(given, str) else converted(given, _OwnTable, place)
     usual = {name: getattr(tier, name) for name in _TaskTable.__struct_fields__}
     chosen = {**usual, **{name: value for name, value in asdict(own).items() if value not in (None, "", {})}}

@@ -137,7 +137,7 @@ def read_watch_file(path: str | Path) -> WatchFile:
     )
 
 
-def _watch(table: Mapping[str, Any], path: Path) -> WatchRule:
+def _watch(table: Mapping[str, object], path: Path) -> WatchRule:
     where = f"{path.name} [[watch]] {table.get('name', '')}".strip()
     rule = converted(table, WatchRule, where)
     if not rule.name.strip() or not rule.name.isprintable() or len(rule.name) > 100:

@@ -155,7 +155,7 @@ class Client:
         raise Unanswered(answer.status, fault.kind, fault.message)
 
 
-def _given_fields(given: msgspec.Struct) -> dict[str, Any]:
+def _given_fields(given: msgspec.Struct) -> dict[str, object]:
     """Return the fields of a struct that differ from their defaults, as JSON has them."""
     fields: dict[str, Any] = {}
     for field in msgspec.structs.fields(given):

@@ -84,10 +84,10 @@ def make_server(workspace: Workspace, lang: str, *, read_only: bool = False) -> 
     served = {operation.name: operation for operation in allowed if operation.name in TOOLS}
     listed = [_tool(served[name]) for name in TOOLS if name in served]
 
-    async def list_tools(_: Any, __: Any) -> types.ListToolsResult:
+    async def list_tools(_: object, __: object) -> types.ListToolsResult:
         return types.ListToolsResult(tools=listed)
 
-    async def call_tool(_: Any, asked: types.CallToolRequestParams) -> types.CallToolResult:
+    async def call_tool(_: object, asked: types.CallToolRequestParams) -> types.CallToolResult:
         try:
             if asked.name not in served:
                 raise unknown("tool", asked.name, sorted(served), paths=False)
@@ -98,7 +98,7 @@ def make_server(workspace: Workspace, lang: str, *, read_only: bool = False) -> 
             return _result(_cut_text(str(error), MOST_OF_AN_ERROR), is_error=True)
         return _result(text)
 
-    async def list_resources(_: Any, __: Any) -> types.ListResourcesResult:
+    async def list_resources(_: object, __: object) -> types.ListResourcesResult:
         found, _broken = await anyio.to_thread.run_sync(workspace.runs)
         return types.ListResourcesResult(
             resources=[
@@ -112,7 +112,7 @@ def make_server(workspace: Workspace, lang: str, *, read_only: bool = False) -> 
             ]
         )
 
-    async def read_resource(_: Any, asked: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+    async def read_resource(_: object, asked: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         text = await anyio.to_thread.run_sync(report_text, workspace, str(asked.uri), lang)
         content = types.TextResourceContents(uri=asked.uri, mime_type="text/markdown", text=text)
         return types.ReadResourceResult(contents=[content])

@@ -16,7 +16,7 @@ from proctor_web.operations import IN_QUERY, Operation, path_fields
 REFERENCE = "#/components/schemas/{name}"
 
 
-def describe(operations: Sequence[Operation]) -> Mapping[str, Any]:
+def describe(operations: Sequence[Operation]) -> Mapping[str, object]:
     """Return the description of these operations, ready for JSON."""
     given = [operation.given for operation in operations if operation.given is not None]
     returned = [operation.returns for operation in operations if _is_data(operation.returns)]
@@ -48,7 +48,7 @@ def describe(operations: Sequence[Operation]) -> Mapping[str, Any]:
     }
 
 
-def json_of(kind: type) -> dict[str, Any]:
+def json_of(kind: type) -> dict[str, object]:
     """Return the schema of types that are not msgspec's: any JSON, and paths."""
     if kind is object:
         return {"description": "any JSON"}  # an empty schema is taken for none
@@ -97,7 +97,7 @@ def _operation(
     return fields
 
 
-def _answers(operation: Operation, schema_by_type: Mapping[Any, Any]) -> Mapping[str, Any]:
+def _answers(operation: Operation, schema_by_type: Mapping[object, object]) -> Mapping[str, Any]:
     if operation.returns in (None, type(None)):
         return {"204": {"description": "Done"}}
     if _is_data(operation.returns):
@@ -124,7 +124,7 @@ def _resolved(schema: Mapping[str, Any], components: Mapping[str, Any]) -> Mappi
     return components[name] if name else schema
 
 
-def _named_in(part: object, components: Mapping[str, Any]) -> set[str]:
+def _named_in(part: object, components: Mapping[str, object]) -> set[str]:
     """Return the schemas that a part of the description needs, with those that they need."""
     names: set[str] = set()
     waiting = [part]

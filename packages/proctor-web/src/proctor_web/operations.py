@@ -100,7 +100,7 @@ def _route(workspace: Workspace, operation: Operation) -> Route:
     return Route(f"{API}{operation.path}", answer, methods=[operation.method], name=operation.name)
 
 
-async def _given(request: Request, operation: Operation) -> Any:
+async def _given(request: Request, operation: Operation) -> object:
     """Return what a program gives; a name that the operation does not know is a mistake, and not left out."""
     kind = operation.given
     assert kind is not None

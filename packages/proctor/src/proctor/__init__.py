@@ -53,7 +53,7 @@ def __getattr__(name: str) -> Any:
     return value
 
 
-def _of_another_package(name: str) -> Any:
+def _of_another_package(name: str) -> object:
     """Return what an installed package adds to this module by an entry point of `proctor.names`, such as `proctor.gate`."""
     from importlib.util import find_spec
 

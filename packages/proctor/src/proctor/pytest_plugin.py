@@ -54,7 +54,7 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError(f"{INI} is 'skip' or 'fail', not {config.getini(INI)!r}")
 
 
-def pytest_report_teststatus(report: pytest.CollectReport | pytest.TestReport) -> Any:
+def pytest_report_teststatus(report: pytest.CollectReport | pytest.TestReport) -> object:
     """Count a gate that is inconclusive apart: of skipped tests the last line of pytest stays green."""
     if report.skipped and _why_undecided(report):
         return "inconclusive", "i", ("INCONCLUSIVE", {"yellow": True})
@@ -91,7 +91,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     """Evaluate what the marker says before the body of the test runs."""
     if item.get_closest_marker("proctor") is not None:
         if "proctor" not in getattr(item, "fixturenames", ("proctor",)):
@@ -183,7 +183,7 @@ def _evaluate_marker(item: pytest.Item) -> None:
         pytest.fail(_said(error.sentence), pytrace=False)
 
 
-def _task_of(args: tuple[Any, ...], how: dict[str, Any]) -> Any:
+def _task_of(args: tuple[object, ...], how: dict[str, object]) -> Any:
     from proctor.core.errors import BadInput
 
     given = [*args, *(how.pop(name) for name in ("task", "file") if name in how)]
@@ -239,7 +239,7 @@ def _arguments(task: Any, agent: Any, how: dict[str, Any], folder: Path) -> tupl
     return _resolve_task(task, folder), {"agent": _resolve_agent(agent, folder), **how}, wanted
 
 
-def _resolve_task(task: Any, folder: Path) -> Any:
+def _resolve_task(task: object, folder: Path) -> Any:
     """Return a path next to the test, or else one in the working directory."""
     if not isinstance(task, str | Path):
         return task

@@ -35,7 +35,7 @@ def import_for(root: Any) -> None:
                     importlib.import_module(name)
 
 
-def _agents(root: Any) -> Iterator[Any]:
+def _agents(root: object) -> Iterator[Any]:
     todo, seen = [root], set[int]()
     while todo:
         agent = todo.pop()

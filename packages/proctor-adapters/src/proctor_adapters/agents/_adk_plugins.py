@@ -103,7 +103,7 @@ def tool_giver() -> "BasePlugin":
             return {"error": result.content} if result.is_error else as_object(result.content)
 
     class Giver(BasePlugin):
-        async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
+        async def before_model_callback(self, *, callback_context: object, llm_request: Any) -> None:
             now = turn.get()
             if now is None or now.tools is None:
                 return

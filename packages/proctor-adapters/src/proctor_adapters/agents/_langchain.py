@@ -116,7 +116,7 @@ class LangchainRecord:
             elif isinstance(values, Mapping):
                 self._add_new_messages(place, values)
 
-    def _note_nodes(self, updates: Mapping[str, Any]) -> None:
+    def _note_nodes(self, updates: Mapping[str, object]) -> None:
         for node, update in updates.items():
             for change in update if isinstance(update, list | tuple) else (update,):
                 messages = change.get("messages") if isinstance(change, Mapping) else None
@@ -161,7 +161,7 @@ class LangchainRecord:
 
     # From callbacks. An agent that is a tool is one call: what it does inside is no step, but its tokens count.
 
-    def note_parent(self, run: Any, parent: Any) -> None:
+    def note_parent(self, run: object, parent: object) -> None:
         """Note which part of the agent started another one."""
         with self._lock:
             self._parents[run] = parent
@@ -171,13 +171,13 @@ class LangchainRecord:
         busy = {self._tool_at[run] for run, tool in self._tool_by_run.items() if not tool.ended}
         return any("|".join(place[:depth]) in busy for depth in range(1, len(place) + 1))
 
-    def _is_below_tool(self, run: Any) -> bool:
+    def _is_below_tool(self, run: object) -> bool:
         above = self._parents.get(run)
         while above is not None and above not in self._tool_by_run:
             above = self._parents.get(above)
         return above is not None
 
-    def begin_reply(self, run: Any, parent: Any) -> None:
+    def begin_reply(self, run: object, parent: object) -> None:
         """Note that a model is called, and in which run of LangChain."""
         with self._lock:
             self._parents[run] = parent
@@ -187,7 +187,7 @@ class LangchainRecord:
                 raise StepLimitReached(f"more than {self.most} replies")
             self._reply_by_run[run] = LangchainReply(started=time.time(), clock=time.perf_counter())
 
-    def end_reply(self, run: Any, message: Any, *, joins: bool) -> None:
+    def end_reply(self, run: object, message: object, *, joins: bool) -> None:
         """Record the reply of a model; with `joins` it becomes a step, because no state of the graph contains it."""
         with self._lock:
             reply = self._reply_by_run.get(run)
@@ -199,7 +199,9 @@ class LangchainRecord:
                 if joins and not self._is_below_tool(run):
                     self.add_messages([message])
 
-    def begin_tool(self, run: Any, name: str, inputs: Any, text: str, call_id: str | None, place: str = "") -> None:
+    def begin_tool(
+        self, run: object, name: str, inputs: object, text: str, call_id: str | None, place: str = ""
+    ) -> None:
         """Note that a tool is called; `place` is its namespace in the graph."""
         with self._lock:
             self.has_begun = True
@@ -210,14 +212,14 @@ class LangchainRecord:
             self._tool_by_run[run] = tool = LangchainToolRun(call=call, started=time.time(), clock=time.perf_counter())
             self._events.append(tool)
 
-    def end_tool(self, run: Any, output: Any, *, is_error: bool = False) -> None:
+    def end_tool(self, run: object, output: object, *, is_error: bool = False) -> None:
         with self._lock:
             tool = self._tool_by_run.get(run)
             if tool is not None:
                 tool.seconds = time.perf_counter() - tool.clock
                 tool.output, tool.is_error, tool.ended = output, is_error, True
 
-    def interrupt_tool(self, run: Any, interrupts: Sequence[Any]) -> None:
+    def interrupt_tool(self, run: object, interrupts: Sequence[object]) -> None:
         """Note that a tool stopped at these interrupts: it has no result, and runs again when the graph is resumed."""
         with self._lock:
             tool = self._tool_by_run.pop(run, None)
@@ -292,7 +294,7 @@ class LangchainRecord:
         )
 
 
-def handler_of(record: LangchainRecord, *, joins: bool = False) -> Any:
+def handler_of(record: LangchainRecord, *, joins: bool = False) -> object:
     """Return callbacks that report every model and tool to a record, however deep inside."""
     from langchain_core.callbacks import BaseCallbackHandler
 
@@ -300,16 +302,16 @@ def handler_of(record: LangchainRecord, *, joins: bool = False) -> Any:
         run_inline = True
         raise_error = True  # for the step limit alone
 
-        def on_chain_start(self, serialized: Any, inputs: Any, *, run_id: Any, **given: Any) -> None:
+        def on_chain_start(self, serialized: object, inputs: object, *, run_id: object, **given: object) -> None:
             record.note_parent(run_id, given.get("parent_run_id"))
 
-        def on_chat_model_start(self, serialized: Any, messages: Any, *, run_id: Any, **given: Any) -> None:
+        def on_chat_model_start(self, serialized: object, messages: object, *, run_id: object, **given: object) -> None:
             record.begin_reply(run_id, given.get("parent_run_id"))
 
-        def on_llm_start(self, serialized: Any, prompts: Any, *, run_id: Any, **given: Any) -> None:
+        def on_llm_start(self, serialized: object, prompts: object, *, run_id: object, **given: object) -> None:
             record.begin_reply(run_id, given.get("parent_run_id"))
 
-        def on_llm_end(self, response: Any, *, run_id: Any, **_: Any) -> None:
+        def on_llm_end(self, response: Any, *, run_id: object, **_: object) -> None:
             generations = response.generations[0] if response.generations else ()
             record.end_reply(
                 run_id, next((getattr(generation, "message", None) for generation in generations), None), joins=joins
@@ -321,10 +323,10 @@ def handler_of(record: LangchainRecord, *, joins: bool = False) -> Any:
             record.note_parent(run_id, given.get("parent_run_id"))
             record.begin_tool(run_id, name, given.get("inputs"), input_str, given.get("tool_call_id"), namespace)
 
-        def on_tool_end(self, output: Any, *, run_id: Any, **_: Any) -> None:
+        def on_tool_end(self, output: object, *, run_id: object, **_: object) -> None:
             record.end_tool(run_id, output)
 
-        def on_tool_error(self, error: BaseException, *, run_id: Any, **_: Any) -> None:
+        def on_tool_error(self, error: BaseException, *, run_id: object, **_: object) -> None:
             if type(error).__name__ == "GraphInterrupt":
                 record.interrupt_tool(run_id, [interrupt for argument in error.args for interrupt in argument])
             else:
@@ -344,7 +346,7 @@ def to_message(message: Any) -> Message:
     return reply_message(text, thoughts=[*thoughts, *([thought] if isinstance(thought, str) else [])], calls=calls)
 
 
-def usage_of(message: Any) -> Usage:
+def usage_of(message: object) -> Usage:
     used = getattr(message, "usage_metadata", None) or {}
     cache = used.get("input_token_details") or {}
     return Usage(
@@ -357,13 +359,13 @@ def usage_of(message: Any) -> Usage:
     )
 
 
-def stop_of(message: Any) -> Stop:
+def stop_of(message: object) -> Stop:
     told = getattr(message, "response_metadata", None) or {}
     reason = told.get("finish_reason") or told.get("stop_reason")
     return STOP_BY_REASON.get(reason, "done") if isinstance(reason, str) else "done"
 
 
-def input_of(runnable: Any, text: str, history: Sequence[Any], new: Sequence[Any]) -> Any:
+def input_of(runnable: Any, text: str, history: Sequence[object], new: Sequence[object]) -> object:
     """Return the input of a runnable: the text or the messages, alone or under the keys of its input schema.
 
     Raises:
@@ -430,7 +432,7 @@ def _text(content: Any) -> tuple[str, list[str]]:
     return "".join(texts), thoughts
 
 
-def _keys(message: Any) -> Iterator[Any]:
+def _keys(message: object) -> Iterator[object]:
     """Yield what identifies a message: itself, and its id, which may be assigned later."""
     if message is not None:
         yield id(message)

@@ -43,7 +43,7 @@ class Interrupted(msgspec.Struct, frozen=True, kw_only=True):
         return decided[0].words or decided[0].approved
 
 
-def read_interrupts(found: Sequence[tuple[str, Any, ToolCall | None]]) -> list[Interrupted]:
+def read_interrupts(found: Sequence[tuple[str, object, ToolCall | None]]) -> list[Interrupted]:
     """Return interrupts by their ids, their values, and the calls of the tools that they came from, if they came from any."""
     return [Interrupted(id=id, value=value, approvals=_approvals(value, call)) for id, value, call in found]
 
@@ -65,7 +65,7 @@ def calls_at_breakpoint(messages: Sequence[Any], node: str) -> list[Approval]:
     return [Approval(call=call) for call in tool_calls or [ToolCall(name=node)]]
 
 
-def denied_results(decided: Sequence[Approval]) -> list[Any]:
+def denied_results(decided: Sequence[Approval]) -> list[object]:
     """Return the results of calls that were denied at a breakpoint, where none of a message runs unless all do."""
     from langchain_core.messages import ToolMessage
 
@@ -100,7 +100,7 @@ def _approvals(value: Any, call: ToolCall | None) -> tuple[Approval, ...]:
     return (Approval(call=call or ToolCall(name=QUESTION), hint=as_text(value), awaits="turn"),)
 
 
-def _mappings(value: Any) -> Sequence[Mapping[str, Any]]:
+def _mappings(value: object) -> Sequence[Mapping[str, Any]]:
     return value if isinstance(value, list | tuple) and all(isinstance(item, Mapping) for item in value) else ()
 
 

@@ -245,7 +245,7 @@ class AdkSession:
     async def decide(self, approvals: Sequence[Approval]) -> Sequence[Step]:
         return await self._run(*self._waiting.answer(approvals))
 
-    async def _run(self, content: Any, received: list[Step]) -> Sequence[Step]:
+    async def _run(self, content: object, received: list[Step]) -> Sequence[Step]:
         from google.adk.agents.invocation_context import LlmCallsLimitExceededError
 
         self.received = received

@@ -184,7 +184,7 @@ class GraphSession(_Session):
         for event in self._target.stream(given, config, **modes):
             record.add_event(*event)
 
-    def _input(self, turn: Turn) -> Any:
+    def _input(self, turn: Turn) -> object:
         from langchain_core.messages import convert_to_messages
 
         if self._interrupts and self._is_kept:

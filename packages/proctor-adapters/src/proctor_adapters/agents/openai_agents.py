@@ -213,7 +213,7 @@ def _hooks(received: list[Step]) -> Any:
         async def on_tool_start(self, context: object, agent: object, tool: object) -> None:
             self.begin(getattr(context, "tool_call_id", None) or id(tool))
 
-        async def on_tool_end(self, context: Any, agent: Any, tool: Any, result: object) -> None:
+        async def on_tool_end(self, context: object, agent: object, tool: Any, result: object) -> None:
             call_id = getattr(context, "tool_call_id", None)
             started, seconds = self.end(call_id or id(tool))
             if call_id:  # others are told of when the run is over
@@ -259,7 +259,7 @@ def _result_step(name: str, call_id: str, output: object, started: float, second
     return Step(message=message, author="tool", started=started, seconds=seconds)
 
 
-def _with_results(steps: Sequence[Step], items: Sequence[Any], before: Sequence[Step]) -> list[Step]:
+def _with_results(steps: Sequence[Step], items: Sequence[object], before: Sequence[Step]) -> list[Step]:
     """Return the steps with the results that no hook told of (hand-offs, tools of the provider, denials) behind their calls.
 
     Those of calls that steps `before` made come first.
@@ -278,7 +278,7 @@ def _fill_in(steps: Sequence[Step], output_by_call: Mapping[str, object]) -> Ite
                 yield _result_step(call.name, call.id, output_by_call[call.id], step.started + step.seconds, 0.0)
 
 
-def _output(item: Any) -> tuple[str, Any]:
+def _output(item: Any) -> tuple[str, object]:
     """Return the id of a call and what was given back to it; '' where an item is no result."""
     raw = item.raw_item if isinstance(item.raw_item, Mapping) else item.raw_item.model_dump()
     if raw.get("type") in ("mcp_call", "code_interpreter_call", "file_search_call"):

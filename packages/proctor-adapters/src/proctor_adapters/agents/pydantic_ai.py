@@ -73,7 +73,7 @@ class RunSession:
             )
         )
 
-    async def _run(self, **given: Any) -> Sequence[Step]:
+    async def _run(self, **given: object) -> Sequence[Step]:
         from pydantic_ai import DeferredToolRequests, UsageLimitExceeded, UsageLimits, capture_run_messages
 
         self.waiting = ()
@@ -114,12 +114,12 @@ def _consent_of(approval: Approval) -> Any:
     return True if approval.approved else ToolDenied(denial_of(approval))
 
 
-def _result_of(approval: Approval) -> Any:
+def _result_of(approval: Approval) -> object:
     """Return the result of a call that is carried out elsewhere: what the user said."""
     return approval.words if approval.approved else denial_of(approval)
 
 
-def _toolset(tools: EnvironmentTools) -> Any:
+def _toolset(tools: EnvironmentTools) -> object:
     from pydantic_ai import RunContext, Tool
     from pydantic_ai.toolsets import FunctionToolset
 

@@ -188,7 +188,7 @@ def tool_of(raw: Mapping[str, Any]) -> Tool:
     )
 
 
-def output_of(step: Step, id: str, seconds: float) -> dict[str, Any]:
+def output_of(step: Step, id: str, seconds: float) -> dict[str, object]:
     """Return a reply as the JSON of Inspect's `ModelOutput`.
 
     Args:
@@ -219,7 +219,7 @@ def output_of(step: Step, id: str, seconds: float) -> dict[str, Any]:
     }
 
 
-def _usage_of(usage: Usage) -> dict[str, Any]:
+def _usage_of(usage: Usage) -> dict[str, object]:
     return {
         "input_tokens": usage.input_tokens - usage.cached_tokens - usage.cache_write_tokens,
         "output_tokens": usage.output_tokens,
@@ -230,13 +230,13 @@ def _usage_of(usage: Usage) -> dict[str, Any]:
     }
 
 
-def _tool_choice(choice: str | Mapping[str, Any]) -> object:
+def _tool_choice(choice: str | Mapping[str, object]) -> object:
     if isinstance(choice, str):
         return "required" if choice == "any" else choice
     return {"type": "function", "function": {"name": choice["name"]}}
 
 
-def _response_format(config: Mapping[str, Any]) -> Mapping[str, Any] | None:
+def _response_format(config: Mapping[str, Any]) -> Mapping[str, object] | None:
     schema = config.get("response_schema")
     if not schema:
         return None

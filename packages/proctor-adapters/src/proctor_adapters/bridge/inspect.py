@@ -108,7 +108,7 @@ def check_parity(called: str) -> Iterator[Checked]:
     yield from compare_inspect(called, run, models.asked, alone)
 
 
-def pull(called: str, **options: Any) -> Sentence:
+def pull(called: str, **options: object) -> Sentence:
     """Load a task with the network and the files of the user, so that its package fetches its data, and return what it read."""
     name = f"{PREFIX}{called}"
     plan = _load(name, options, confined=False).plan
@@ -119,7 +119,7 @@ def _digest(plan: GuestPlan) -> str:
     return digest([sample.digest for sample in plan.samples])
 
 
-def _load(name: str, options: Mapping[str, Any], *, confined: bool | None = None) -> LoadedTask:
+def _load(name: str, options: Mapping[str, object], *, confined: bool | None = None) -> LoadedTask:
     given = read_options(options, confined=confined)
     called = _absolute(name.removeprefix(PREFIX))
     program = program_of(PROGRAM, "inspect_ai", "inspect-tasks", given.how, name)
@@ -178,7 +178,7 @@ def _check_sandbox(how: GuestHow) -> None:
         )
 
 
-def _plan(program: WorkerProgram, about: Mapping[str, Any], name: str, seconds: float) -> GuestPlan:
+def _plan(program: WorkerProgram, about: Mapping[str, object], name: str, seconds: float) -> GuestPlan:
     try:
         heard = run_in_loop(lambda _: _once(program, {"plan": about}, seconds))
     except GuestRaised as error:

@@ -111,14 +111,14 @@ def check_parity(called: str) -> Iterator[Checked]:
     yield from compare_lmeval(called, loaded_task, _called(name, program, "alone", about, first=FIRST))
 
 
-def pull(called: str, **options: Any) -> Sentence:
+def pull(called: str, **options: object) -> Sentence:
     """Load a task with the network and the files of the user, so that lm-eval fetches its data, and return what it read."""
     name, given = f"{PREFIX}{called}", read_options(options, confined=False)
     plan = _plan(name, *_program(name, given))
     return pulled(name, len(plan.documents), _digest(plan), plan.sources)
 
 
-def _plan(name: str, program: WorkerProgram, about: Mapping[str, Any]) -> LmEvalPlan:
+def _plan(name: str, program: WorkerProgram, about: Mapping[str, object]) -> LmEvalPlan:
     return msgspec.convert(_called(name, program, "plan", about), LmEvalPlan)
 
 
@@ -142,7 +142,7 @@ def _called(name: str, program: WorkerProgram, function: str, about: Mapping[str
         raise of_lmeval(name, error) from None
 
 
-def _same_settings(name: str, documents: Sequence[LmEvalDocument]) -> Mapping[str, Any]:
+def _same_settings(name: str, documents: Sequence[LmEvalDocument]) -> Mapping[str, object]:
     """Return the settings with which a task asks.
 
     Raises:
@@ -161,7 +161,7 @@ def _same_settings(name: str, documents: Sequence[LmEvalDocument]) -> Mapping[st
 
 
 def _scorers(
-    metrics: Sequence[LmEvalMetric], workers: Workers, about: Mapping[str, Any], stops: Sequence[str], scales: Scales
+    metrics: Sequence[LmEvalMetric], workers: Workers, about: Mapping[str, object], stops: Sequence[str], scales: Scales
 ) -> list[LmEvalScorer]:
     """Return a scorer for each metric and filter; the first of a filter keeps the values of metrics that are not listed."""
     scorers = []
@@ -220,7 +220,7 @@ def _workers(program: WorkerProgram) -> Workers:
     )
 
 
-async def _run(program: WorkerProgram, function: str, about: Mapping[str, Any], **more: object) -> Any:
+async def _run(program: WorkerProgram, function: str, about: Mapping[str, object], **more: object) -> Any:
     async with _workers(program) as workers:
         return await workers.run(function, **about, **more)
 
@@ -231,7 +231,7 @@ def stops_of(settings: Mapping[str, Any]) -> list[str]:
     return [until] if isinstance(until, str) else [str(stop) for stop in until if stop]
 
 
-def _with_settings(settings: Mapping[str, Any], agent: Agent, choice: AgentChoice) -> Agent:
+def _with_settings(settings: Mapping[str, object], agent: Agent, choice: AgentChoice) -> Agent:
     """Return the agent with the settings of the task, those that the user gives before them; an agent that is no model unchanged."""
     if choice.name is None or not is_model(choice.name):
         return agent

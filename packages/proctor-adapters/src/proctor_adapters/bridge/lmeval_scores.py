@@ -100,7 +100,7 @@ def is_undeclared(metric: LmEvalMetric, scales: Scales) -> bool:
     return metric.higher_is_better is None and metric.shown not in scales
 
 
-def values_of(verdict: Verdict) -> Iterator[tuple[str, Any]]:
+def values_of(verdict: Verdict) -> Iterator[tuple[str, object]]:
     """Yield the values of lm-eval that a verdict keeps, by metric and filter, also those of metrics that the task does not list."""
     raw, shown = verdict.result.details.get("lmeval"), verdict.scorer.removesuffix(SUFFIX)
     if not isinstance(raw, Mapping) or shown == verdict.scorer:

@@ -55,7 +55,7 @@ class GuestOptions(msgspec.Struct, frozen=True, kw_only=True):
     how: GuestHow = GuestHow()
 
 
-def read_options(values: Mapping[str, Any], *, confined: bool | None = None) -> GuestOptions:
+def read_options(values: Mapping[str, object], *, confined: bool | None = None) -> GuestOptions:
     """Sort the options of `--set`; what has none of the prefixes `role`, `model`, `bridge` and `args` is the task's own.
 
     Args:
@@ -77,7 +77,7 @@ def read_options(values: Mapping[str, Any], *, confined: bool | None = None) -> 
     )
 
 
-def _mapping(values: Mapping[str, Any], prefix: str) -> Mapping[str, Any]:
+def _mapping(values: Mapping[str, object], prefix: str) -> Mapping[str, object]:
     given = values.get(prefix, {})
     if not isinstance(given, Mapping):
         raise BadInput(
@@ -101,7 +101,7 @@ def _range(name: str, text: str) -> tuple[float, float] | None:
     return low, high
 
 
-def _flat(prefix: str, values: Mapping[str, Any]) -> dict[str, str]:
+def _flat(prefix: str, values: Mapping[str, object]) -> dict[str, str]:
     """Return the names of models by key; a key with dots was read as nested."""
     models: dict[str, str] = {}
     for key, value in values.items():

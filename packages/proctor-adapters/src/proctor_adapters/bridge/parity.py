@@ -118,7 +118,7 @@ def _ended(sample: Mapping[str, Any]) -> Mapping[str, Any]:
     return {"outcome": "scored", "kind": None, "scores": sample["scores"]}
 
 
-def _points(name: str, value: Any) -> Any:
+def _points(name: str, value: object) -> object:
     if isinstance(value, Mapping):
         return {key: _points(f"{name}.{key}", part) for key, part in value.items()}
     try:
@@ -149,7 +149,7 @@ def compare_lmeval(name: str, task: Task, alone: Mapping[str, Any]) -> Iterator[
     yield from _figures(figures, alone["aggregates"])
 
 
-def _figures(ours: Mapping[str, Any], official: Mapping[str, Any]) -> Iterator[Checked]:
+def _figures(ours: Mapping[str, object], official: Mapping[str, object]) -> Iterator[Checked]:
     """Yield a line for each figure that either side has; one that the other lacks is a difference."""
     for key in {**official, **ours}:
         yield _close(key, ours.get(key, MISSING), official.get(key, MISSING))
@@ -168,7 +168,7 @@ def _counted(these: Sequence[str], others: Sequence[str]) -> str:
     return f"{len(these)}, {missing.total()} of its own"
 
 
-def _close(id: str, ours: Any, theirs: Any) -> Checked:
+def _close(id: str, ours: object, theirs: object) -> Checked:
     if isinstance(ours, int | float) and isinstance(theirs, int | float):
         agrees = math.isclose(ours, theirs, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
     else:

@@ -39,7 +39,7 @@ class ScoredPart(msgspec.Struct, frozen=True):
         return f"{self.name}.{self.key}" if self.key else self.name
 
 
-def scorers_of(declared: Sequence[Mapping[str, Any]], scales: Scales) -> list[Scorer]:
+def scorers_of(declared: Sequence[Mapping[str, object]], scales: Scales) -> list[Scorer]:
     """Return a scorer for each of Inspect's, or for each key of its value where its metrics name them."""
     return [_scorer(part.name, part.key, scales) for part in _parts(declared)]
 
@@ -57,7 +57,7 @@ def _parts(declared: Sequence[Mapping[str, Any]]) -> list[ScoredPart]:
 
 
 def doubtful(
-    declared: Sequence[Mapping[str, Any]], scales: Scales, rows: Sequence[Mapping[str, Any]]
+    declared: Sequence[Mapping[str, object]], scales: Scales, rows: Sequence[Mapping[str, object]]
 ) -> Iterator[Estimate]:
     """Yield a note for each scorer of which every value is the number 1 while nothing says that 1 is full marks."""
     for part in _parts(declared):
@@ -75,7 +75,7 @@ def doubtful(
             )
 
 
-def _value_in(row: Mapping[str, Any], part: ScoredPart) -> Any:
+def _value_in(row: Mapping[str, Any], part: ScoredPart) -> object:
     value = row["scores"].get(part.name, {}).get("value")
     if not part.key:
         return value
@@ -138,7 +138,7 @@ def scored(shown: str, value: Any, scales: Scales, *, answer: str | None, reason
     return result
 
 
-def _with(result: Score | Unscored, details: Mapping[str, Any]) -> Score | Unscored:
+def _with(result: Score | Unscored, details: Mapping[str, object]) -> Score | Unscored:
     together = {**result.details, **details}
     if isinstance(result, Score):
         return Score(
@@ -181,7 +181,7 @@ def cost(rows: Sequence[Mapping[str, Any]]) -> Iterator[Estimate]:
         )
 
 
-def official_name(figure: Mapping[str, Any]) -> str:
+def official_name(figure: Mapping[str, object]) -> str:
     reducer = figure.get("reducer") or ""
     return f"{figure['scorer']}/{figure['metric']}{SUFFIX}" + (f" ({reducer})" if reducer not in ("", "mean") else "")
 

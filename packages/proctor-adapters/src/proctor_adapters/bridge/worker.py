@@ -246,7 +246,7 @@ class Guest:
         for seat in self._seats.values():
             seat.put_nowait(fault)
 
-    def _take(self, worker: TalkingWorker, raw: Any) -> None:
+    def _take(self, worker: TalkingWorker, raw: object) -> None:
         """Hand a line of the worker to the sample that it is of.
 
         Raises:
@@ -271,7 +271,7 @@ class Guest:
             worker.say({"reply": heard.ask, "fault": "Gone"})
 
 
-async def first_line(worker: TalkingWorker, request: Mapping[str, Any], seconds: float) -> Mapping[str, Any]:
+async def first_line(worker: TalkingWorker, request: Mapping[str, object], seconds: float) -> Mapping[str, Any]:
     """Start a worker, give it what it is to do, and return its first line.
 
     Raises:

@@ -218,7 +218,7 @@ def _shapes(kind: type[Noun]) -> Mapping[str, object]:
     return {name: _shape(hint) for name, hint in get_type_hints(kind).items()}
 
 
-def _shape(hint: Any) -> Any:
+def _shape(hint: Any) -> object:
     """Return which nouns are inside a type: ("noun", type), ("list", shape), ("pair", shape), ("map", shape), or None."""
     if get_origin(hint) in (Union, UnionType):
         return next((shape for member in get_args(hint) if member is not NoneType and (shape := _shape(member))), None)
@@ -237,7 +237,7 @@ def _dump_foreign(value: object) -> object:
     return dump(mode="json", exclude_none=True)
 
 
-def _respell(new: object, old: object, shape: Any) -> Any:
+def _respell(new: object, old: object, shape: Any) -> object:
     match shape, new, old:
         case ("noun", kind), dict(), dict():
             return old if _plain(old, kind) == json.dumps(new) else _respell_members(new, old, kind)
@@ -303,7 +303,7 @@ def _merge_extra(value: object, shape: object) -> object:
     return value
 
 
-def _in_camel(value: Any, shape: Any) -> Any:
+def _in_camel(value: object, shape: object) -> object:
     match shape:
         case ("noun", kind) if isinstance(value, dict):
             shapes = _shapes(kind)

@@ -223,7 +223,7 @@ def _reasons(reply: object, count: int, where: str) -> dict[int, str | Sentence]
     return reasons
 
 
-def _objects(value: object) -> list[Mapping[str, Any]]:
+def _objects(value: object) -> list[Mapping[str, object]]:
     """Return the objects of a list; none where it is no list."""
     return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
 

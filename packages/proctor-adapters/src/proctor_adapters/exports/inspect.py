@@ -80,7 +80,7 @@ def _member(id: str) -> str:
     return id.replace("/", "%2F").replace("\\", "%5C") if len(parts) > 1 and {"", ".", ".."} & {*parts} else id
 
 
-def _header(record: RunRecord, store: Store) -> dict[str, Any]:
+def _header(record: RunRecord, store: Store) -> dict[str, object]:
     ids = [sample.id for sample in store.planned(record.id)]
     created = _time(record.created)
     about = {
@@ -116,7 +116,7 @@ def _header(record: RunRecord, store: Store) -> dict[str, Any]:
     }
 
 
-def _figure(record: RunRecord, store: Store, scorer: str) -> dict[str, Any] | None:
+def _figure(record: RunRecord, store: Store, scorer: str) -> dict[str, object] | None:
     sums = store.tallies(record.id, scorer).get("")
     if sums is None or not sums.samples:
         return None
@@ -180,14 +180,14 @@ def _messages(parts: Sequence[Message | Step]) -> list[dict[str, Any]]:
     return [{"id": f"m{number}", **form} for number, form in enumerate(forms)]
 
 
-def _of_step(step: Step) -> list[dict[str, Any]]:
+def _of_step(step: Step) -> list[dict[str, object]]:
     """Return the messages of a step; what it used is in the metadata of the first, as Inspect has no other field for that."""
     first, *rest = _results(step.message) or [_message(step.message)]
     used = {} if step.usage is None else {"usage": _usage(step.usage)}
     return [{**first, **({"metadata": about} if (about := used | _timed(step)) else {})}, *rest]
 
 
-def _timed(step: Step) -> dict[str, Any]:
+def _timed(step: Step) -> dict[str, object]:
     return {"seconds": step.seconds, "started": step.started} if step.seconds else {}
 
 
@@ -243,7 +243,7 @@ def _call(call: ToolCall) -> dict[str, Any]:
     return {"id": call.id or call.name, "function": call.name, "arguments": arguments, "type": "function", **error}
 
 
-def _scores(record: RunRecord, trial: Trial, verdicts: Sequence[Verdict]) -> dict[str, Any]:
+def _scores(record: RunRecord, trial: Trial, verdicts: Sequence[Verdict]) -> dict[str, object]:
     if trial.outcome == "agent_failed":
         why = "" if trial.failure is None else str(trial.failure.reason)
         return {name: {"value": 0.0, "explanation": why, "reason": "no_response"} for name in record.scorers}
@@ -286,7 +286,7 @@ def _usage(usage: Usage) -> dict[str, Any]:
     }
 
 
-def _summary(sample: Mapping[str, Any]) -> dict[str, Any]:
+def _summary(sample: Mapping[str, Any]) -> dict[str, object]:
     """Return what the viewer lists of a sample."""
     asked = sample["input"]
     text = (

@@ -100,7 +100,7 @@ def _batches(record: RunRecord, store: Store, options: Options | None) -> "Itera
             yield spans
 
 
-def _otlp_json(message: Any) -> dict[str, Any]:
+def _otlp_json(message: object) -> dict[str, object]:
     from google.protobuf.json_format import MessageToDict
 
     request: dict[str, Any] = MessageToDict(message, use_integers_for_enums=True)

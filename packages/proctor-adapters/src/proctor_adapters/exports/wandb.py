@@ -7,7 +7,6 @@ import os
 import shutil
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 from proctor.core.errors import BadInput, needs
 from proctor.core.parts import ExportPart
@@ -51,7 +50,7 @@ def send(record: RunRecord, store: Store, address: str, *, options: Options) -> 
     return say("logged to Weights & Biases: {url}", url=url or host_of(address))
 
 
-def _log(record: RunRecord, store: Store, summary: Summary, **settings: Any) -> str | None:
+def _log(record: RunRecord, store: Store, summary: Summary, **settings: object) -> str | None:
     for name, value in {"WANDB_ERROR_REPORTING": "false", "WANDB_SILENT": "true"}.items():
         os.environ.setdefault(name, value)  # read when it is imported
     with needs("wandb", "Weights & Biases"):

@@ -61,7 +61,7 @@ def number_attempts(read: Callable[P, Iterator[ForeignTrial]]) -> Callable[P, It
     return numbering
 
 
-def only_value(value: Any) -> Any:
+def only_value(value: object) -> object:
     """Return the value of an object that has one entry; anything else unchanged."""
     return next(iter(value.values())) if isinstance(value, Mapping) and len(value) == 1 else value
 

@@ -205,7 +205,7 @@ def _ended(header: _Header) -> tuple[RunState, Sentence | None]:
     return "stopped", say("In the log, the status of this run is '{status}'.", status=header.status or "started")
 
 
-def _reported(results: Mapping[str, Any] | None, scales: Mapping[str, tuple[float, float]]) -> Iterator[Reported]:
+def _reported(results: Mapping[str, object] | None, scales: Mapping[str, tuple[float, float]]) -> Iterator[Reported]:
     """Yield the means that the log states; those over another reduction than the mean of all epochs are not ours.
 
     A figure is yielded for both names that it may have: that of a scorer, and that of a part of what a scorer returns.
@@ -297,7 +297,7 @@ def _used(raw: InspectSample, model: str) -> Usage:
     return sum((_usage(used) for name, used in (raw.model_usage or {}).items() if _is_of(name, model, raw)), NOTHING)
 
 
-def _of_others(raw: InspectSample, model: str) -> dict[str, Any]:
+def _of_others(raw: InspectSample, model: str) -> dict[str, object]:
     """Return what models of scorers and tools used: the log does not say which of them."""
     return {
         n: msgspec.to_builtins(_usage(used)) for n, used in (raw.model_usage or {}).items() if not _is_of(n, model, raw)

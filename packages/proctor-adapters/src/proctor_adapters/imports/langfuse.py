@@ -47,7 +47,7 @@ def knows(source: ImportSource) -> bool:
     )
 
 
-def _is_trace(head: Mapping[str, Any]) -> bool:
+def _is_trace(head: Mapping[str, object]) -> bool:
     return {"id", "timestamp", "input", "output", "scores"} <= head.keys()
 
 
@@ -87,7 +87,7 @@ def _trials(source: ImportSource, how: LogReading) -> Iterator[ForeignTrial]:
         )
 
 
-def _error(observations: list[Mapping[str, Any]]) -> object:
+def _error(observations: list[Mapping[str, object]]) -> object:
     return next(
         (
             observation.get("statusMessage") or "error"
@@ -98,13 +98,13 @@ def _error(observations: list[Mapping[str, Any]]) -> object:
     )
 
 
-def _tokens(observations: list[Mapping[str, Any]], side: str) -> float:
+def _tokens(observations: list[Mapping[str, object]], side: str) -> float:
     details = (observation.get("usageDetails") or observation.get("usage") or {} for observation in observations)
     found = (detail.get(side) for detail in details if isinstance(detail, Mapping))
     return sum(value for value in found if isinstance(value, int | float) and value > 0)
 
 
-def _scores(raw: Any, how: LogReading) -> Iterator[tuple[str, Score | Unscored]]:
+def _scores(raw: object, how: LogReading) -> Iterator[tuple[str, Score | Unscored]]:
     """Yield the scores, given as a list of objects or, in a table that was exported, as an object of name and value or values."""
     if isinstance(raw, Mapping):
         for name, value in raw.items():

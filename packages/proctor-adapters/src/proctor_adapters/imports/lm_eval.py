@@ -79,7 +79,9 @@ def _results(source: ImportSource, time: str) -> Mapping[str, Any]:
     return ImportSource(path).document(dict[str, Any]) if path.is_file() else {}
 
 
-def _reported(results: Mapping[str, Any], task: str, scales: Mapping[str, tuple[float, float]]) -> Iterator[Reported]:
+def _reported(
+    results: Mapping[str, object], task: str, scales: Mapping[str, tuple[float, float]]
+) -> Iterator[Reported]:
     figures = results.get("results")
     of_task = figures.get(task) if isinstance(figures, Mapping) else None
     for key, value in of_task.items() if isinstance(of_task, Mapping) else ():

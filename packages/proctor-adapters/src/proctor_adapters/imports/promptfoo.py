@@ -102,7 +102,7 @@ def _results(source: ImportSource, file: _PromptfooFile | None) -> Iterator[_Pro
             yield source.decode(bytes(raw), _PromptfooResult, f"results.results[{index}]")
 
 
-def _reported(prompts: list[dict[str, Any]], index: int) -> Iterator[Reported]:
+def _reported(prompts: list[dict[str, object]], index: int) -> Iterator[Reported]:
     """Yield the mean over the results that ended without an error: promptfoo itself counts an error as a zero."""
     metrics = prompts[index].get("metrics") if 0 <= index < len(prompts) else None
     if isinstance(metrics, Mapping):

@@ -1,7 +1,6 @@
 """Send the same number in the other form."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from proctor.core.sample import Sample
 from proctor.core.sentence import say
@@ -60,14 +59,14 @@ def _forms(sample: Sample) -> tuple[AuditAnswer, AuditAnswer] | None:
     return AuditAnswer(text=text_of_target(value)), AuditAnswer(text=text_of_target(other))
 
 
-def _number_parameters(parameters: Mapping[str, Any]) -> frozenset[str]:
+def _number_parameters(parameters: Mapping[str, object]) -> frozenset[str]:
     """Return the parameters that are numbers, or lists of numbers."""
     properties = parameters.get("properties")
     found = properties.items() if isinstance(properties, Mapping) else ()
     return frozenset(name for name, schema in found if isinstance(schema, Mapping) and _is_number(schema))
 
 
-def _is_number(schema: Mapping[str, Any]) -> bool:
+def _is_number(schema: Mapping[str, object]) -> bool:
     items = schema.get("items")
     return schema.get("type") == "number" or (
         schema.get("type") == "array" and isinstance(items, Mapping) and _is_number(items)

@@ -48,7 +48,7 @@ def schema_answer_fails(audit: Audit) -> Iterator[AuditFinding]:
         )
 
 
-def _rejected(audit: Audit, sample: Sample, ways: Sequence[Sequence[WrittenCall]]) -> list[dict[str, Any]]:
+def _rejected(audit: Audit, sample: Sample, ways: Sequence[Sequence[WrittenCall]]) -> list[dict[str, object]]:
     """Return the attempts if all of these ways to write the calls are rejected, else nothing."""
     attempts = []
     for calls in ways:
@@ -87,7 +87,9 @@ def _written(sample: Sample, *, every: bool = False) -> Iterator[list[WrittenCal
         ]
 
 
-def _members(accepted: Sequence[Any], name: str, parameters: Mapping[str, Any], *, every: bool) -> list[Any] | None:
+def _members(
+    accepted: Sequence[object], name: str, parameters: Mapping[str, Any], *, every: bool
+) -> list[object] | None:
     """Return the members of an enumeration to write in place of accepted values that are none; None where one of them is."""
     schema = parameters.get("properties", {}).get(name)
     members = schema.get("enum") if isinstance(schema, Mapping) else None

@@ -54,7 +54,7 @@ def has_messages(path: Path) -> bool:
     return "messages" in row
 
 
-def _row_of(line: bytes, path: Path, number: int) -> Mapping[str, Any]:
+def _row_of(line: bytes, path: Path, number: int) -> Mapping[str, object]:
     try:
         row = msgspec.json.decode(line)
     except (msgspec.DecodeError, RecursionError, UnicodeError) as error:
@@ -64,7 +64,7 @@ def _row_of(line: bytes, path: Path, number: int) -> Mapping[str, Any]:
     return row
 
 
-def read_trial(row: Mapping[str, Any], where: str, number: int) -> InspectedTrial:
+def read_trial(row: Mapping[str, object], where: str, number: int) -> InspectedTrial:
     """Read one row.
 
     Raises:
@@ -107,7 +107,7 @@ def read_trial(row: Mapping[str, Any], where: str, number: int) -> InspectedTria
     )
 
 
-def _known(row: Mapping[str, Any]) -> dict[str, Any]:
+def _known(row: Mapping[str, object]) -> dict[str, Any]:
     score, stop, target, script = (row.get(key) for key in ("score", "stop", "target", "user_script"))
     targets = target if isinstance(target, list) else [] if target is None else [target]
     return {
@@ -122,7 +122,7 @@ def _known(row: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _step_of(message: Mapping[str, Any], index: int, author: TrialAuthor, *, has_calls: bool) -> TrialStep:
+def _step_of(message: Mapping[str, object], index: int, author: TrialAuthor, *, has_calls: bool) -> TrialStep:
     content = message.get("content")
     parts = content if isinstance(content, list) else []
     return TrialStep(
@@ -135,7 +135,7 @@ def _step_of(message: Mapping[str, Any], index: int, author: TrialAuthor, *, has
     )
 
 
-def _calls_of(message: Mapping[str, Any], index: int) -> list[TrialCall]:
+def _calls_of(message: Mapping[str, object], index: int) -> list[TrialCall]:
     calls = message.get("tool_calls")
     entries = list(calls) if isinstance(calls, Sequence) and not isinstance(calls, str) else []
     if message.get("function_call"):
@@ -152,7 +152,7 @@ def _calls_of(message: Mapping[str, Any], index: int) -> list[TrialCall]:
     ]
 
 
-def _arguments_text(arguments: Any) -> str:
+def _arguments_text(arguments: object) -> str:
     if isinstance(arguments, str):
         return arguments
     return "" if arguments is None else msgspec.json.encode(arguments).decode()

@@ -3,7 +3,6 @@
 import datetime
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import msgspec
 from msgspec.structs import replace
@@ -102,7 +101,7 @@ def _unchanged(plan: LabelledPlan, changed: Collection[str]) -> LabelledPlan:
     return replace(plan, said={id: happened for id, happened in plan.said.items() if id not in changed})
 
 
-def inspection_json(inspection: Inspection) -> Mapping[str, Any]:
+def inspection_json(inspection: Inspection) -> Mapping[str, object]:
     """Return the report as JSON, with scores, prevalence and blame."""
     return {
         **as_json(inspection.report),

@@ -116,7 +116,7 @@ def _head(text: str) -> str:
 
 
 @lru_cache(256)  # several rules read the same results
-def _fields(text: str) -> dict[str, Any] | None:
+def _fields(text: str) -> dict[str, object] | None:
     stripped = text.strip()
     if not stripped.startswith("{"):
         return None
@@ -127,7 +127,7 @@ def _fields(text: str) -> dict[str, Any] | None:
     return {str(key).lower(): inner for key, inner in value.items()} if isinstance(value, dict) else None
 
 
-def _reports_failure(fields: dict[str, Any]) -> bool:
+def _reports_failure(fields: dict[str, object]) -> bool:
     if any(fields.get(key) is False for key in ("ok", "success", "succeeded", "成功")):
         return True
     if any(fields.get(key) for key in ("error", "err", "exception", "errors", "错误", "iserror", "is_error", "fault")):
@@ -138,7 +138,7 @@ def _reports_failure(fields: dict[str, Any]) -> bool:
     return any(_is_code(fields.get(key)) for key in CODE_KEYS) and any(key in fields for key in MESSAGE_KEYS)
 
 
-def _is_code(value: Any) -> bool:
+def _is_code(value: object) -> bool:
     return str(value).isdigit() and 400 <= int(str(value)[:4]) <= 599
 
 

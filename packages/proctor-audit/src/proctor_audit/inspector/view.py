@@ -148,7 +148,7 @@ def values_of(arguments: str) -> tuple[tuple[str, str], ...]:
     return tuple(_leaves("", value, 0))
 
 
-def _leaves(name: str, value: Any, depth: int) -> Iterator[tuple[str, str]]:
+def _leaves(name: str, value: object, depth: int) -> Iterator[tuple[str, str]]:
     if depth > 12:
         return
     match value:

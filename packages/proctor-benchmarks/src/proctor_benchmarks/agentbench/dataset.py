@@ -162,7 +162,7 @@ def _os(root: Path, split: Split) -> Iterator[Sample]:
                 yield _sample("os", split, index, problem, tags={"evaluation": kind})
 
 
-def _problem(entry: Mapping[str, Any], scripts: Path) -> dict[str, Any]:
+def _problem(entry: Mapping[str, Any], scripts: Path) -> dict[str, object]:
     """Return a problem with the texts of its scripts, each as `[language, text]`; a null among the checks is the example."""
     evaluation, create = entry["evaluation"], entry.get("create")
     create = create if isinstance(create, dict) else {}  # some have an empty list

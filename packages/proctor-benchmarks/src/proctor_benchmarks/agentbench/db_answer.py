@@ -83,7 +83,7 @@ def overall(rows: Sequence[tuple[Any, Any]]) -> dict[str, float]:
     return {**accuracies, "overall_cat_accuracy": sum(accuracies[f"{kind}_accuracy"] for kind in _MEAN_OF) / 3}
 
 
-def is_right_with_functions(answer: Any, type: str, target: Any) -> bool:
+def is_right_with_functions(answer: object, type: str, target: object) -> bool:
     """True if an answer of the edition with functions is right: both sides are cleaned, numbers may differ by 0.01.
 
     >>> is_right_with_functions("[('1,234',)]", "counting", ["1234.005"]), is_right_with_functions(None, "other", ["null"])
@@ -148,7 +148,7 @@ def _near(one: str, other: str) -> bool:
     return abs(float(one) - float(other)) <= _TOLERANCE
 
 
-def _cleaned(answer: Any) -> list[str] | None:
+def _cleaned(answer: object) -> list[str] | None:
     """Return the values of one side as texts; None where the official code forgets to return any."""
     match answer:
         case None:
@@ -201,11 +201,11 @@ def _split(text: str) -> list[str]:
     return [*values, _normal(_bare(current))] if current else values
 
 
-def _unpacked(value: Any) -> str:
+def _unpacked(value: object) -> str:
     return _bare(value[0] if isinstance(value, tuple) and len(value) == 1 else value)
 
 
-def _bare(value: Any) -> str:
+def _bare(value: object) -> str:
     return str(value).strip().strip("'\"")
 
 

@@ -179,7 +179,7 @@ def _line(sample: Sample, trial: Trial) -> dict[str, Any]:
     }
 
 
-def _overall(task: str, lines: list[dict[str, Any]], targets: list[Any]) -> dict[str, Any]:
+def _overall(task: str, lines: list[dict[str, Any]], targets: list[Any]) -> dict[str, object]:
     outputs = [line["output"] for line in lines]
     shares = official.validation(
         [output["status"] for output in outputs], [len(output["history"]) for output in outputs]

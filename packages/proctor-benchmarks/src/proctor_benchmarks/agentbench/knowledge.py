@@ -141,7 +141,7 @@ class Walk:
         """Return the entity of a variable whose attribute is smallest."""
         return self._superlative("ARGMIN", variable, attribute)
 
-    async def final_execute(self, variable: Variable | str) -> tuple[Any, Any]:
+    async def final_execute(self, variable: Variable | str) -> tuple[object, object]:
         """Return what a variable holds: officially any function of the module can be called, and two entities fit a reply."""
         answers = await self._base.find(_variable(variable).program)
         if len(answers) != 2:

@@ -93,7 +93,7 @@ def report(shares: Mapping[str, float]) -> dict[str, float]:
     }
 
 
-def overall(part: Part, rows: Rows) -> dict[str, Any]:
+def overall(part: Part, rows: Rows) -> dict[str, object]:
     """Return the official result of a part over its samples, as in `overall.json` under `custom`."""
     return _OVERALL[part](rows)
 
@@ -153,11 +153,11 @@ def _passes(key: str, is_passed: Callable[[Any], bool]) -> Callable[[Rows], dict
     return counted
 
 
-def _is_solved(result: Mapping[str, Any]) -> bool:
+def _is_solved(result: Mapping[str, object]) -> bool:
     return bool(result.get("result", False))
 
 
-def _is_won(result: Mapping[str, Any]) -> bool:
+def _is_won(result: Mapping[str, object]) -> bool:
     return bool(int(result.get("result", 0) == 1))
 
 
@@ -175,7 +175,7 @@ def f1(predicted: Iterable[str], target: Iterable[str]) -> float:
     return 2 * precision * recall / (precision + recall)
 
 
-def _knowledge(rows: Rows) -> dict[str, Any]:
+def _knowledge(rows: Rows) -> dict[str, object]:
     pairs = [(set(result["predict"]), set(target)) for result, target in rows if isinstance(result, dict)]
     score = sum(f1(predicted, wanted) for predicted, wanted in pairs) / len(rows)
     return {
@@ -201,12 +201,12 @@ def _cards(rows: Rows) -> dict[str, Any]:
     }
 
 
-def _puzzles(rows: Rows) -> dict[str, Any]:
+def _puzzles(rows: Rows) -> dict[str, object]:
     keys = {"main": "progress", "SGA": "accuracy", "RE": "efficiency", "QR": "relevance", "GP": "progress"}
     return {name: sum(result[key] for result, _ in rows if result) / len(rows) for name, key in keys.items()}
 
 
-def _webshop(rows: Rows) -> dict[str, Any]:
+def _webshop(rows: Rows) -> dict[str, object]:
     rewards = [result["reward"] for result, _ in rows if result]
     return {"reward": sum(rewards) / len(rewards) if rewards else 0}
 
@@ -228,7 +228,7 @@ def _step(result: Result, target: Any) -> tuple[float, float]:
     return float(prediction[0] in target["element"]), word_f1(prediction[1], target["action"])
 
 
-def _mind2web(rows: Rows) -> dict[str, Any]:
+def _mind2web(rows: Rows) -> dict[str, object]:
     steps = [_step(result, target) for result, target in rows]
     solved = sum(element > 0 and action >= 1 for element, action in steps)
     element_sum, action_sum = sum(element for element, _ in steps), sum(action for _, action in steps)

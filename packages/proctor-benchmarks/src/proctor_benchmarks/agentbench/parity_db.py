@@ -40,7 +40,7 @@ class ParityTables:
         """
         return self._runner.run(self._state(table, statements))
 
-    async def _state(self, table: Mapping[str, Any], statements: Sequence[str]) -> tuple[list[str], str]:
+    async def _state(self, table: Mapping[str, object], statements: Sequence[str]) -> tuple[list[str], str]:
         if self._databases is None:
             self._databases = await Databases("mariadb").__aenter__()
         async with self._databases.open(table) as opened:
@@ -55,7 +55,7 @@ class _Scripted(Databases):
         self._replies = list(replies)
 
     @asynccontextmanager
-    async def open(self, table: Mapping[str, Any]) -> AsyncIterator[WorkerTable]:
+    async def open(self, table: Mapping[str, object]) -> AsyncIterator[WorkerTable]:
         yield _ScriptedTable(table, self.asked, self._replies)
 
 

@@ -20,7 +20,7 @@ class SourceTexts:
         self._path = path
         self._module = parse(path)
 
-    def returned(self, function: str, /, within: str = "", **values: object) -> Any:
+    def returned(self, function: str, /, within: str = "", **values: object) -> object:
         """Return what a function returns, in a class if one is named: literals, with the values of names in them; a list where it may return several.
 
         Raises:

@@ -81,13 +81,13 @@ def _messages(steps: Sequence[Step]) -> list[dict[str, Any]]:
     return messages
 
 
-def _of_agent(message: Message) -> dict[str, Any]:
+def _of_agent(message: Message) -> dict[str, object]:
     content = content_of(message)
     blocks = None if content is None else _blocks(content)
     return {"role": "assistant", "content": blocks, "tool_calls": [_call(call) for call in message.calls] or None}
 
 
-def _of_tool(result: ToolResult, call: ToolCall) -> dict[str, Any]:
+def _of_tool(result: ToolResult, call: ToolCall) -> dict[str, object]:
     error = result.content if result.is_error else None
     content = _blocks("" if result.is_error else result.content)
     return {"role": "tool", "content": content, "tool_call_id": call.id, "tool_call": _call(call), "error": error}

@@ -196,11 +196,11 @@ def rendered(messages: Sequence[Message]) -> list[dict[str, Any]]:
     return entries
 
 
-def _lists(arguments: Mapping[str, Any]) -> dict[str, Any]:
+def _lists(arguments: Mapping[str, object]) -> dict[str, Any]:
     return {name: _list_in(value) if isinstance(value, str) and "[" in value else value for name, value in arguments.items()}  # fmt: skip
 
 
-def _list_in(text: str) -> Any:
+def _list_in(text: str) -> object:
     try:
         value = literal_eval(text)
     except (ValueError, SyntaxError):

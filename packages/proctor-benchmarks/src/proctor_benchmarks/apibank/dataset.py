@@ -188,7 +188,7 @@ def describe(folder: Path) -> dict[str, str]:
     return descriptions
 
 
-def _constants(path: Path, node: ast.ClassDef) -> dict[str, Any]:
+def _constants(path: Path, node: ast.ClassDef) -> dict[str, object]:
     values = {ast.unparse(one.targets[0]): one.value for one in node.body if isinstance(one, ast.Assign)}
     try:
         return {name: literal(values[name]) for name in ("description", "input_parameters", "output_parameters")}

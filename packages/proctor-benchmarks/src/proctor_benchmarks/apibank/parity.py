@@ -89,7 +89,7 @@ async def check_line(path: Path, number: int, line: Line, copy: _Copy) -> Checke
         raise BadInput("{path}, line {line}: no line of a corpus of {name}: {error}.", path=path, line=number, name="apibank", error=repr(error)) from None  # fmt: skip
 
 
-async def _find(line: Line, copy: _Copy) -> dict[str, Any]:
+async def _find(line: Line, copy: _Copy) -> dict[str, object]:
     """Return the results of a line as they are here."""
     match line["kind"]:
         case "slice":
@@ -139,7 +139,7 @@ async def _find(line: Line, copy: _Copy) -> dict[str, Any]:
     raise KeyError(line["kind"])
 
 
-async def _level3(line: Line, copy: _Copy) -> dict[str, Any]:
+async def _level3(line: Line, copy: _Copy) -> dict[str, object]:
     result = await copy.calls.judge(line["pred"], dataset.PLANNED, line["api"], line["groundtruth"])
     is_right = result.status == scorer.CORRECT
     is_search = result.status == scorer.MISMATCH and line["api"] == dataset.SEARCHER
@@ -147,7 +147,7 @@ async def _level3(line: Line, copy: _Copy) -> dict[str, Any]:
     return {"result": {"raises": result.raised} if result.status == "RAISES" else counts}
 
 
-def _or_raised(value: float | None, official: Any) -> Any:
+def _or_raised(value: float | None, official: object) -> object:
     """Return a score; where ROUGE is not defined, the official error if that is what was recorded."""
     return official if value is None and "is empty" in str(official) else value
 

@@ -54,7 +54,7 @@ class Calls:
         self.workers = workers
         self._searches = searches
 
-    async def judge(self, text: str, level: str, api: str, truth: Mapping[str, Any]) -> CallResult:
+    async def judge(self, text: str, level: str, api: str, truth: Mapping[str, object]) -> CallResult:
         """Return the verdict; most of the work is the worker's.
 
         Raises:

@@ -148,7 +148,7 @@ def _acting(
     return acting
 
 
-def _acting_on(folder: Path, classes: frozenset[str], search: str | None, cassette: str | None) -> dict[str, Any]:
+def _acting_on(folder: Path, classes: frozenset[str], search: str | None, cassette: str | None) -> dict[str, object]:
     """Return the parts of a task whose samples act on official classes; they share the workers."""
     from proctor_benchmarks.bfcl.environment import Environments, workers_for
     from proctor_benchmarks.bfcl.turn_scorer import ScorerOfAll
@@ -212,7 +212,7 @@ def _present(sample: Sample, folder: Any, mode: Mode) -> Sample:
     return replace(sample, turns=(replace(turn, tools=offered, as_text=as_text),))
 
 
-def _provenance(digests: Mapping[str, str], notes: Sequence[str]) -> dict[str, Any]:
+def _provenance(digests: Mapping[str, str], notes: Sequence[str]) -> dict[str, object]:
     return {
         "package": PACKAGE.name,
         "version": PACKAGE.version if not notes else "unknown",

@@ -11,7 +11,6 @@ Source: bfcl-eval 2026.3.23, `bfcl_eval/eval_checker/agentic_eval/agentic_checke
 
 import re
 from collections.abc import Sequence
-from typing import Any
 
 import msgspec
 
@@ -70,7 +69,7 @@ def standardise(text: str) -> str:
     return _IGNORED.sub("", text).lower().replace("'", '"')
 
 
-def _as_text(message: Any) -> str:
+def _as_text(message: object) -> str:
     if isinstance(message, list):
         message = message[0]
     return message if isinstance(message, str) else str(message)

@@ -114,7 +114,7 @@ def _dict_fault(value: dict[Any, Any], allowed: Sequence[object]) -> BfclFault |
     return fault
 
 
-def _keys_fault(value: dict[Any, Any], wanted: Any) -> BfclFault | None:
+def _keys_fault(value: dict[object, object], wanted: Any) -> BfclFault | None:
     fault = None
     for key, given in value.items():
         if key not in wanted:
@@ -145,7 +145,7 @@ def _dicts_fault(values: Sequence[Any], allowed: Sequence[Any]) -> BfclFault | N
     return fault
 
 
-def _standard_items(values: Any) -> list[Any]:
+def _standard_items(values: Any) -> list[object]:
     return [
         standard(value) if type(value) is str else value for value in (values[index] for index in range(len(values)))
     ]

@@ -117,7 +117,7 @@ def _value(node: ast.expr | None) -> Any:
     raise Undecodable(say("{got} ({kind}) cannot be a value.", got=_source(node), kind=kind.__name__))
 
 
-def _negated(node: ast.UnaryOp) -> Any:
+def _negated(node: ast.UnaryOp) -> object:
     # upstream takes every unary operator for a minus, and allows it before a constant only
     if not isinstance(node.operand, ast.Constant):
         raise Undecodable(say("{got}: an operator can stand before a plain number only.", got=_source(node)))

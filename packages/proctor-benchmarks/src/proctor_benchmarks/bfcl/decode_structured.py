@@ -52,7 +52,7 @@ def decode_json(text: str) -> list[dict[Any, Any]]:
         raise Undecodable(say("The output holds something that is no call: {got}.", got=show(data))) from None
 
 
-def decode_xml(text: str, *, verbose: bool) -> list[dict[str, Any]]:
+def decode_xml(text: str, *, verbose: bool) -> list[dict[str, object]]:
     """Return the calls in the first `<functions>` of a text.
 
     Raises:
@@ -90,7 +90,7 @@ def _list_of_objects(text: str) -> str:
     return text[opening.start() : closing.end()] if opening and closing else text
 
 
-def _verbose(function: ElementTree.Element) -> dict[str, Any]:
+def _verbose(function: ElementTree.Element) -> dict[str, object]:
     inside = function.find("params")
     parameters = (function if inside is None else inside).findall("param")
     return {
@@ -101,7 +101,7 @@ def _verbose(function: ElementTree.Element) -> dict[str, Any]:
     }
 
 
-def _concise(function: ElementTree.Element) -> dict[str, Any]:
+def _concise(function: ElementTree.Element) -> dict[str, object]:
     return {
         function.attrib["name"]: {
             parameter.attrib["name"]: _value((parameter.text or "").strip(), parameter.get("type", "string"))

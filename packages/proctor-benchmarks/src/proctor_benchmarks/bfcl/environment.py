@@ -242,7 +242,7 @@ def _plain(call: Executable) -> dict[str, Any]:
     return {str(name): _json(value) for name, value in call.arguments.items()}
 
 
-def _json(value: Any) -> Any:
+def _json(value: object) -> Any:
     if isinstance(value, dict):
         return {str(key): _json(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

@@ -73,7 +73,7 @@ def _line(sample: Sample, trial: Trial) -> dict[str, Any]:
     }
 
 
-def _line_of_turns(sample: Sample, trajectory: Trajectory) -> dict[str, Any]:
+def _line_of_turns(sample: Sample, trajectory: Trajectory) -> dict[str, object]:
     from proctor_benchmarks.bfcl.turn_scorer import replies_by_turn, result_of
 
     turns = replies_by_turn(trajectory)
@@ -87,7 +87,7 @@ def _line_of_turns(sample: Sample, trajectory: Trajectory) -> dict[str, Any]:
     }
 
 
-def _spare_the_table(lines: dict[str, list[dict[str, Any]]]) -> None:
+def _spare_the_table(lines: dict[str, list[dict[str, object]]]) -> None:
     """With exactly one latency above 0 the official tool raises while it makes its table, so that one is left out."""
     latencies = [(line, _numbers(line["latency"])) for several in lines.values() for line in several]
     timed = [line for line, numbers in latencies for number in numbers if number > 0]
@@ -99,7 +99,7 @@ def _numbers(latency: Any) -> list[float]:
     return [number for item in latency for number in _numbers(item)] if isinstance(latency, list) else [latency]
 
 
-def _write(folder: Path, model: str, category: str, lines: list[dict[str, Any]]) -> Path:
+def _write(folder: Path, model: str, category: str, lines: list[dict[str, object]]) -> Path:
     path = result_path(result_folder(folder, model), category)
     return write_whole(path, "".join(json.dumps(line) + "\n" for line in sorted(lines, key=_number)))
 

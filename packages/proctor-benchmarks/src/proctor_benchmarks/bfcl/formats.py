@@ -109,7 +109,7 @@ def wording_of(category: str, id: str) -> tuple[Format, str]:
     return form, original.rpartition("_")[0]
 
 
-def write_documents(functions: Sequence[Mapping[str, Any]], layout: Documents) -> str:
+def write_documents(functions: Sequence[Mapping[str, object]], layout: Documents) -> str:
     """Return function documents as text."""
     if layout == "xml":
         return "\n".join(map(_xml, functions))

@@ -63,14 +63,14 @@ def convert(text: str, declared: str, element: str | None = None) -> Any:
     raise ValueError(declared)
 
 
-def _array(text: str, element: str | None) -> Any:
+def _array(text: str, element: str | None) -> object:
     match = _ARRAY.search(text)
     if match is None:
         return text
     return [_element(part.strip(), element) for part in match[1].split(",") if part.strip()]
 
 
-def _array_list(text: str, element: str | None) -> Any:
+def _array_list(text: str, element: str | None) -> object:
     if match := _AS_LIST.search(text):
         return [_list_element(part, element) for part in match[1].split(",")]
     if (body := _list_body(text)) is not None:
@@ -90,16 +90,16 @@ def _list_body(text: str) -> str | None:
     return "" if is_space else None
 
 
-def _list_element(part: str, element: str | None) -> Any:
+def _list_element(part: str, element: str | None) -> object:
     part = part.strip()
     return part[1:-1] if element in ("char", "String") else _element(part, element)  # the quotes, whatever they are
 
 
-def _element(part: str, element: str | None) -> Any:
+def _element(part: str, element: str | None) -> object:
     return convert(part, element) if element else _untyped(part)
 
 
-def _map(text: str) -> Any:
+def _map(text: str) -> object:
     start = _MAP_BODY.search(text)
     end = text.find("}", start.end()) if start else -1
     if start is None or end < 0:
@@ -134,7 +134,7 @@ def _closing(body: str, start: int) -> int:
     return -1 if body.find("\n", start, max(end, start)) >= 0 else end
 
 
-def _untyped(text: str) -> Any:
+def _untyped(text: str) -> object:
     if text in ("true", "false"):
         return text == "true"
     if text.startswith('"') and text.endswith('"'):

@@ -53,7 +53,7 @@ def convert(text: str, declared: str, element: str | None = None) -> Any:
     raise ValueError(declared)
 
 
-def _array(text: str, element: str | None) -> Any:
+def _array(text: str, element: str | None) -> object:
     if len(text) > LONGEST:
         return text
     if (rows := _rows(text)) is not None:
@@ -148,7 +148,7 @@ def _member(text: str) -> Any:
     return _untyped(text.strip("'\""))  # before it is parsed, so that "5" becomes 5
 
 
-def _untyped(text: str) -> Any:
+def _untyped(text: str) -> object:
     text = text.strip()
     if text in ("true", "false"):
         return text == "true"

@@ -34,7 +34,7 @@ def answers_of(value: object) -> list[dict[str, dict[str, list[Any]]]]:
         return [{"": {}}]  # nothing is equal to what cannot be read
 
 
-def count_hits(made: Sequence[Mapping[str, Any]], wanted: Sequence[Mapping[str, Any]]) -> int:
+def count_hits(made: Sequence[Mapping[str, object]], wanted: Sequence[Mapping[str, object]]) -> int:
     """Count the answers that a call of their own fits."""
     return len(matching([[_fits(call, answer) for call in made] for answer in wanted]))
 

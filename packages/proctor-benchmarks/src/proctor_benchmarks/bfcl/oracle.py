@@ -61,7 +61,7 @@ def _in_format(calls: Sequence[tuple[str, dict[str, "_Given"]]], form: Format) -
     return f"<TOOLCALL>{text}</TOOLCALL>" if form.tagged else text
 
 
-def _xml_call(name: str, given: Mapping[str, Any], is_verbose: bool) -> str:
+def _xml_call(name: str, given: Mapping[str, object], is_verbose: bool) -> str:
     parameters = []
     for key, value in given.items():
         words = quoteattr(value if isinstance(value, str) else repr(value))
@@ -133,7 +133,7 @@ def _call_text(name: str, given: Mapping[str, _Given], language: str) -> str:
     return f"{name}({', '.join(words)})"
 
 
-def call_text(function: Mapping[str, Any], arguments: Mapping[str, Any], language: str) -> str:
+def call_text(function: Mapping[str, Any], arguments: Mapping[str, object], language: str) -> str:
     """Return a call in the notation of Java or JavaScript; a text that is no string by its declaration is one already."""
     properties = (function.get("parameters") or {}).get("properties") or {}
     given = {key: _Given(value, properties.get(key, {})) for key, value in arguments.items()}
@@ -153,7 +153,7 @@ def _literal(given: _Given, language: str) -> str:
     return _java(given.value, given) if language == "java" else _javascript(given.value, given)
 
 
-def _java(value: Any, given: _Given) -> str:
+def _java(value: object, given: _Given) -> str:
     match value:
         case bool():
             return "true" if value else "false"
@@ -172,12 +172,12 @@ def _java(value: Any, given: _Given) -> str:
     return str(value)
 
 
-def _element(value: Any, given: _Given, quote: str) -> str:
+def _element(value: object, given: _Given, quote: str) -> str:
     inner = _Given(value, given.items)
     return f"{quote}{value}{quote}" if isinstance(value, str) else _java(value, inner)
 
 
-def _javascript(value: Any, given: _Given) -> str:
+def _javascript(value: object, given: _Given) -> str:
     match value:
         case int() if given.type == "Bigint" and not isinstance(value, bool):
             return f"{value}n"

@@ -146,7 +146,7 @@ async def _play(line: RecordedVerdict, loaded: _Loaded, sample: Sample) -> tuple
     return Checked(id=line.id, agrees=not rule, rule=rule), trajectory.state
 
 
-def _without_empty(result: Any) -> Any:
+def _without_empty(result: Any) -> object:
     """Return a result where a reply of neither words nor calls is null; endpoints also send an empty list of calls."""
     return [[None if step == [] else step for step in turn] for turn in result]
 

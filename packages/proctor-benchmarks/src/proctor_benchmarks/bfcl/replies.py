@@ -182,7 +182,7 @@ def _conversation(line: _Line, tools: ToolStyle) -> Trajectory:
 
 
 def _step_of(line: _Line, turn: int, number: int, said: object) -> _Line:
-    def one_of(values: Any) -> Any:
+    def one_of(values: Any) -> object:
         try:
             return values[turn][number]
         except (IndexError, KeyError, TypeError):
@@ -216,7 +216,7 @@ def _native_parts(result: object) -> tuple[Text | ToolCall, ...]:
     return tuple(_call(next(iter(item.items()))) for item in result)
 
 
-def _is_call(item: Any) -> bool:
+def _is_call(item: object) -> bool:
     return isinstance(item, dict) and bool(item) and isinstance(next(iter(item.values())), str)
 
 

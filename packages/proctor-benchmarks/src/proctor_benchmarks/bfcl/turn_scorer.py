@@ -87,7 +87,7 @@ async def check_all(workers: Workers, items: Sequence[tuple[Mapping[str, Any], o
     ]
 
 
-def result_of(trajectory: Trajectory) -> Any:
+def result_of(trajectory: Trajectory) -> object:
     """Return what an official result file would hold under `result`: turns of steps, each as the model gave it."""
     if trajectory.state is not None and OFFICIAL in trajectory.state:
         return trajectory.state[OFFICIAL]

@@ -100,7 +100,7 @@ def oracle(sample: Sample, folder: Path, *, native: bool) -> Trajectory:
     return Trajectory(steps=tuple(steps), tools="native" if native else "text")
 
 
-def _named(call: str, parameters: Mapping[str, Sequence[str]]) -> tuple[str, dict[str, Any]]:
+def _named(call: str, parameters: Mapping[str, Sequence[str]]) -> tuple[str, dict[str, object]]:
     node = ast.parse(call, mode="eval").body
     assert isinstance(node, ast.Call)
     name = ast.unparse(node.func)

@@ -5,7 +5,6 @@ Source: bfcl-eval 2026.3.23, `multi_turn_eval/func_source_code/web_search.py` an
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from proctor.core.errors import ProctorError
 from proctor.core.sample import ToolCall, ToolResult
@@ -25,7 +24,7 @@ class WebSearchAPI:
         self._web = web
         self._shows_snippets = shows_snippets
 
-    async def search_engine_query(self, keywords: str, max_results: int | None = 10, region: str = "wt-wt") -> Any:
+    async def search_engine_query(self, keywords: str, max_results: int | None = 10, region: str = "wt-wt") -> object:
         """Return the first results; without their text in the harder variant."""
         self.queries.append(str(keywords))
         results = await self._web.search(str(keywords), str(region))
@@ -34,7 +33,7 @@ class WebSearchAPI:
         keys = ("title", "href", "body") if self._shows_snippets else ("title", "href")
         return [{key: result[key] for key in keys} for result in results[:max_results]]
 
-    async def fetch_url_content(self, url: str, mode: str = "raw") -> Any:
+    async def fetch_url_content(self, url: str, mode: str = "raw") -> object:
         """Return a page."""
         if not url.startswith(("http://", "https://")):
             raise ValueError(f"Invalid URL: {url}")

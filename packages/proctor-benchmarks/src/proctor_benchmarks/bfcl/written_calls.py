@@ -120,7 +120,7 @@ def _allowed(name: str, arguments: Mapping[Any, Any]) -> dict[str, dict[str, lis
     return {name: {str(key): [_inner(value)] for key, value in arguments.items()}}
 
 
-def _inner(value: Any) -> Any:
+def _inner(value: object) -> object:
     """Objects in an answer of version 4 hold lists of what each key may be."""
     if isinstance(value, Mapping):
         return {key: [_inner(entry)] for key, entry in value.items()}
@@ -140,7 +140,7 @@ def _of_pieces(pieces: Sequence[str]) -> ReadCalls:
     return ReadCalls(calls, is_json=is_json)
 
 
-def _within(text: str, names: Sequence[str]) -> list[dict[str, Any]]:
+def _within(text: str, names: Sequence[str]) -> list[dict[str, object]]:
     """Return the calls within sentences: of known functions, with named arguments, as a bare `name()` is a mention."""
     with_arguments: list[dict[str, Any]] = []
     wanted = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
@@ -166,14 +166,14 @@ def _read_fences(text: str) -> list[str]:
     return [fence.strip() for fence in _FENCE.findall(text)]
 
 
-def _among(text: str) -> list[dict[str, Any]]:
+def _among(text: str) -> list[dict[str, object]]:
     """Return the calls in JSON among words: the last array of them, else all objects that are calls."""
     values = [(value, calls) for value in _find_json(text) if (calls := _of_json(value))]
     arrays = [calls for value, calls in values if isinstance(value, list)]
     return arrays[-1] if arrays else [call for _, calls in values for call in calls]
 
 
-def _find_json(text: str) -> Iterator[Any]:
+def _find_json(text: str) -> Iterator[object]:
     """Yield the JSON arrays and objects in a text, the outermost of each place."""
     start = tries = 0
     while tries < MOST_STARTS and (match := re.search(r"[\[{]", text[start:])):
@@ -186,7 +186,7 @@ def _find_json(text: str) -> Iterator[Any]:
             start += 1
 
 
-def _of_json(value: Any) -> list[dict[str, Any]] | None:
+def _of_json(value: object) -> list[dict[str, object]] | None:
     """Return calls in a JSON value; None when it is none, [] for the empty array."""
     values = value.get("tool_calls", [value]) if isinstance(value, Mapping) else value
     if not isinstance(values, list):
@@ -212,7 +212,7 @@ def _call(value: Any) -> dict[str, Any] | None:
     return {"name": name, "arguments": dict(given)} if isinstance(given, Mapping) else None
 
 
-def _of_python(text: str) -> list[dict[str, Any]] | None:
+def _of_python(text: str) -> list[dict[str, object]] | None:
     if "(" not in text:
         return None
     try:

@@ -59,7 +59,7 @@ def _call(name: object, arguments: object, id: object) -> ToolCall:
     )
 
 
-def _number(values: Any, *names: str) -> int:
+def _number(values: object, *names: str) -> int:
     found = [values.get(name) for name in names] if isinstance(values, dict) else []
     return sum(value for value in found if isinstance(value, int) and not isinstance(value, bool))
 

@@ -275,7 +275,7 @@ class Pack:
         self._file.seek(start)
         return base64.b64encode(self._file.read(size)).decode("ascii")
 
-    def fill(self, paths: Sequence[str], most_bytes: int, most_entries: int) -> dict[str, Any]:
+    def fill(self, paths: Sequence[str], most_bytes: int, most_entries: int) -> dict[str, object]:
         """Write what is at these paths, of the box's own files only; say what is missing and what was too much."""
         missing, size, entries = [], 0, 0
         with tarfile.open(fileobj=self._file, mode="w", format=tarfile.PAX_FORMAT) as archive:
@@ -359,7 +359,7 @@ class Machine:
     def _read_pack(self, start: int, size: int) -> str:
         return self._pack.read(start, size)
 
-    def _fill_pack(self, paths: Sequence[str], most_bytes: int, most_entries: int) -> dict[str, Any]:
+    def _fill_pack(self, paths: Sequence[str], most_bytes: int, most_entries: int) -> dict[str, object]:
         """Make an archive of files; see `Pack.fill`."""
         self._pack = Pack()
         return self._pack.fill(paths, most_bytes, most_entries)

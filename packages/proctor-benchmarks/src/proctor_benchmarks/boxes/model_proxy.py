@@ -336,7 +336,7 @@ def _values(reply: bytes) -> Iterator[Any]:
             yield json.loads(text)
 
 
-def _counts(value: Any) -> Iterator[Mapping[str, Any]]:
+def _counts(value: object) -> Iterator[Mapping[str, object]]:
     """Yield what a value calls its usage, or that of the message or response in it."""
     for holder in (value, *(value.get(name) for name in ("message", "response") if isinstance(value, dict))):
         for name in ("usage", "usageMetadata"):

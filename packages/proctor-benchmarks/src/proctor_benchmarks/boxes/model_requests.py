@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, NoReturn
+from typing import NoReturn
 from urllib.parse import parse_qsl, urlencode
 
 import msgspec
@@ -98,7 +98,7 @@ def plain_request(path: str, model: str) -> tuple[str, ModelRequest]:
     return path.removesuffix("/count_tokens"), _request(model, {**body, "max_tokens": PLAIN_TOKENS})
 
 
-def _request(model: str, body: Mapping[str, Any]) -> ModelRequest:
+def _request(model: str, body: Mapping[str, object]) -> ModelRequest:
     return ModelRequest(body=json.dumps(body).encode(), model=model)
 
 
@@ -106,7 +106,7 @@ def _refuse_constant(text: str) -> NoReturn:
     raise ValueError(text)
 
 
-def _is_local_tool(tool: Any) -> bool:
+def _is_local_tool(tool: object) -> bool:
     if not isinstance(tool, dict):
         return False
     kind = tool.get("type")
@@ -118,11 +118,11 @@ def _is_local_tool(tool: Any) -> bool:
     return kind is None or (isinstance(kind, str) and _LOCAL_TOOL.fullmatch(kind) is not None)
 
 
-def _is_local_gemini_tool(tool: Any) -> bool:
+def _is_local_gemini_tool(tool: object) -> bool:
     return isinstance(tool, dict) and tool.keys() <= _GEMINI_TOOLS
 
 
-def _parts(value: Any) -> Iterator[Mapping[str, Any]]:
+def _parts(value: object) -> Iterator[Mapping[str, object]]:
     """Yield each object in a value."""
     left = [value]
     while left:
@@ -134,7 +134,7 @@ def _parts(value: Any) -> Iterator[Mapping[str, Any]]:
             left += value
 
 
-def _is_fetched(part: Mapping[str, Any]) -> bool:
+def _is_fetched(part: Mapping[str, object]) -> bool:
     """True for the part of a message whose content is at an address."""
     source, image = part.get("source"), part.get("image_url")
     if part.get("type") in ("image", "document") and isinstance(source, dict) and source.get("type") == "url":

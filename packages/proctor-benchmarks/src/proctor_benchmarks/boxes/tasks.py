@@ -1,7 +1,6 @@
 """Make a task of samples that are done in boxes and judged by verifiers."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from proctor.core.digest import digest
 from proctor.core.errors import BadInput
@@ -32,7 +31,7 @@ def task_in_boxes(
     options: BoxTaskOptions,
     *,
     notes: Sequence[Sentence] = (),
-    provenance: Mapping[str, Any] = {},
+    provenance: Mapping[str, object] = {},
     grade: Grade | None = None,
 ) -> Task:
     """Return the task of samples that carry a `BoxTask`.

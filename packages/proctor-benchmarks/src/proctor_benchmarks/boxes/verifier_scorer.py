@@ -116,7 +116,7 @@ class VerifierScorer:
             await take_pristine(box, task)
         return Score(points=0, reason=say("What the agent left is more than may be taken to the verifier."), details={"error_class": "too_much"})  # fmt: skip
 
-    async def _judge_dead(self, sample: Sample, task: BoxTask, details: Mapping[str, Any]) -> Score | Unscored:
+    async def _judge_dead(self, sample: Sample, task: BoxTask, details: Mapping[str, object]) -> Score | Unscored:
         """Return 0 for what two fresh boxes did not survive, if another one now survives without the agent's work."""
         reason = say("The verifier's box did not survive what the agent left.")
         if task.solution:
@@ -160,7 +160,7 @@ class VerifierScorer:
         reason = say("The verifier gave {reward}, but does not show {count} of the {total} tests that passed for the task's own solution, such as {test}.", reward=f"{verdict.points:g}", count=len(missing), total=len(witness.shown), test=missing[0])  # fmt: skip
         return Score(points=believed, reason=reason, details={**details, "error_class": "tests_not_shown"})
 
-    async def _judge_late(self, sample: Sample, task: BoxTask, details: Mapping[str, Any]) -> Score | Unscored:
+    async def _judge_late(self, sample: Sample, task: BoxTask, details: Mapping[str, object]) -> Score | Unscored:
         if task.solution:
             witness = await self.find_witness(sample, task, is_fresh=True)
             if witness.reward == FULL and witness.seconds * SLOW_SHARE < task.verifier_seconds:
@@ -219,7 +219,7 @@ def reward_of(rewards: Mapping[str, float]) -> float | None:
     return value if value is not None and 0 <= value <= FULL else None
 
 
-def _details(verification: Verification) -> dict[str, Any]:
+def _details(verification: Verification) -> dict[str, object]:
     details: dict[str, Any] = {"rewards": dict(verification.rewards or {}), "output": verification.output, "shown": len(verification.shown)}  # fmt: skip
     if verification.withheld:
         details["withheld"] = dict(verification.withheld)
@@ -232,5 +232,5 @@ def _reason(verification: Verification) -> Sentence:
     return say("{shown} tests passed.", shown=len(verification.shown))
 
 
-def _not_verified(reason: Sentence, kind: str, details: Mapping[str, Any] = {}) -> Unscored:
+def _not_verified(reason: Sentence, kind: str, details: Mapping[str, object] = {}) -> Unscored:
     return Unscored(why="scorer_failed", reason=reason, details={**details, "kind": kind})

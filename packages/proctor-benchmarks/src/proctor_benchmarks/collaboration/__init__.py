@@ -6,7 +6,6 @@ as transcripts, which are scored without goals. `--replies` scores transcripts o
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -79,7 +78,7 @@ def task(data: str | None = None, language: Language = "all", *, steps: int = MO
     )
 
 
-def replies(path: Path, task_options: Mapping[str, Any]) -> Iterator[tuple[str, Trajectory | TrialFailure]]:
+def replies(path: Path, task_options: Mapping[str, object]) -> Iterator[tuple[str, Trajectory | TrialFailure]]:
     """Yield each transcript with its scenario, found by id, by file name, or by the question.
 
     Raises:

@@ -150,7 +150,7 @@ def _of_items(items: Sequence[object]) -> list[Step]:
     return steps
 
 
-def _of_any(item: Mapping[str, Any]) -> Step | None:
+def _of_any(item: Mapping[str, object]) -> Step | None:
     """Return a message of chat completions or LangChain, or an event of ADK."""
     inner = next((value for key in ("data", "kwargs") if isinstance(value := item.get(key), dict)), item)
     content = item.get("content")
@@ -178,7 +178,7 @@ def _type(item: Mapping[str, Any]) -> str:
     return str(named).removesuffix("Chunk").removesuffix("Message").lower()
 
 
-def _with_error(result: ToolResult, item: Mapping[str, Any]) -> ToolResult:
+def _with_error(result: ToolResult, item: Mapping[str, object]) -> ToolResult:
     """Return a result with what LangChain (a status) and ADK (an object with `error`) say of its failure."""
     failed = item.get("status") == "error"
     if result.content.startswith('{"error"'):
@@ -186,7 +186,7 @@ def _with_error(result: ToolResult, item: Mapping[str, Any]) -> ToolResult:
     return replace(result, is_error=result.is_error or failed)
 
 
-def _of_autogen(item: Mapping[str, Any], waiting: dict[str, str]) -> Step | None:
+def _of_autogen(item: Mapping[str, object], waiting: dict[str, str]) -> Step | None:
     author, content = clean(str(item["source"])), item.get("content")
     parts: tuple[Part, ...] = ()
     match item["type"], content:
@@ -224,7 +224,7 @@ def _result(one: Mapping[str, Any]) -> ToolResult:
     return ToolResult(name=text(one, "name"), content=as_text(one.get("content", "")), id=text(one, "call_id", "id"), is_error=one.get("is_error") is True)  # fmt: skip
 
 
-def _of_crew(tasks: Sequence[object], crew: Any) -> list[Step]:
+def _of_crew(tasks: Sequence[object], crew: object) -> list[Step]:
     """Return the steps of a crew: what its agents wrote in each task, and the output of the task."""
     steps: list[Step] = []
     for task in tasks:
@@ -245,7 +245,7 @@ def _of_crew(tasks: Sequence[object], crew: Any) -> list[Step]:
     return steps
 
 
-def _by(author: str, one: Mapping[str, Any]) -> Step:
+def _by(author: str, one: Mapping[str, object]) -> Step:
     step = _of_any(one)
     if step is None:
         return Step(message=Message(role="assistant"), author=author)

@@ -59,7 +59,7 @@ class Backend:
         self._intent = intent
         return "ok"
 
-    def get_order(self, order_id: str) -> dict[str, Any]:
+    def get_order(self, order_id: str) -> dict[str, object]:
         """Return an order: item, status (processing, shipped, delivered, cancelled), tracking number and more.
 
         Args:
@@ -67,7 +67,7 @@ class Backend:
         """
         return self._behind_faults("get_order", lambda: self._order(order_id))
 
-    def find_orders(self, phone: str) -> dict[str, Any]:
+    def find_orders(self, phone: str) -> dict[str, object]:
         """Return the orders of a customer by number.
 
         Args:
@@ -114,7 +114,7 @@ class Backend:
             raise Unavailable(f"504 Gateway Timeout: {tool} sent no answer; it may have been carried out")
         return result
 
-    def _order(self, order_id: str) -> dict[str, Any]:
+    def _order(self, order_id: str) -> dict[str, object]:
         if order_id not in self._orders:
             raise ValueError(f"there is no order {order_id}")
         return self._orders[order_id]

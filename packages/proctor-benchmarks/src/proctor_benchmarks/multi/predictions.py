@@ -80,7 +80,7 @@ def trajectory_of(answered: Answered) -> Trajectory:
     return Trajectory(steps=(step,), stop=stop)
 
 
-def _objects(path: Path) -> dict[str, dict[str, Any]]:
+def _objects(path: Path) -> dict[str, dict[str, object]]:
     value = read_json(path)
     try:
         answered = msgspec.convert(value, dict[str, Answered])

@@ -91,7 +91,7 @@ def read_action(reply: str, edition: Edition, names: Sequence[str] = (), sender:
     return PlayerAction(msgspec.convert(kind, ActionType), argument, tuple(to))
 
 
-def read_object(reply: str, edition: Edition, *, with_repairs: bool = False) -> tuple[dict[str, Any], bool]:
+def read_object(reply: str, edition: Edition, *, with_repairs: bool = False) -> tuple[dict[str, object], bool]:
     """Return the JSON object of a reply, and True if it was the one under `properties`.
 
     That one is found in whatever can be repaired; any other object is to be plain JSON unless `with_repairs`.
@@ -134,7 +134,7 @@ def _with_escaped_quotes(text: str) -> str:
     return _QUOTE.sub(lambda quote: quote[0] if quote["begins"] or quote["ends"] else '\\"', text)
 
 
-def _repaired(text: str) -> Any:
+def _repaired(text: str) -> object:
     try:
         if len(loose_json.read_all(text)) > 1:
             raise UnreadAction("several objects")
@@ -143,7 +143,7 @@ def _repaired(text: str) -> Any:
         raise UnreadAction(str(error)) from None
 
 
-def _without_wrappers(value: Any) -> Any:
+def _without_wrappers(value: object) -> object:
     """Return a value with {"value": x} replaced by x."""
     if isinstance(value, Mapping):
         return value["value"] if "value" in value else {name: _without_wrappers(entry) for name, entry in value.items()}

@@ -65,7 +65,7 @@ def begun(sample: Sample) -> SotopiaEpisode:
     return SotopiaEpisode(scene, rules, random.Random(sample.id))  # noqa: S311 - no secret
 
 
-def replayed(sample: Sample, state: Mapping[str, Any]) -> SotopiaEpisode:
+def replayed(sample: Sample, state: Mapping[str, object]) -> SotopiaEpisode:
     """Return the episode that led to a state."""
     episode = begun(sample)
     for actions in msgspec.convert(state.get("done", []), list[list[PlayerAction]]):

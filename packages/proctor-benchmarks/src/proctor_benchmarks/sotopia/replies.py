@@ -66,7 +66,7 @@ def read(path: Path, task_options: Mapping[str, Any]) -> Iterator[tuple[str, Tra
         raise BadInput("{path} has no episode of the model {model}.", path=file, model=tested or "-")
 
 
-def _log(path: Path, number: int, row: Mapping[str, Any]) -> Log:
+def _log(path: Path, number: int, row: Mapping[str, object]) -> Log:
     try:
         return msgspec.convert({PUBLISHED.get(name, name): value for name, value in row.items()}, Log)
     except msgspec.ValidationError as error:

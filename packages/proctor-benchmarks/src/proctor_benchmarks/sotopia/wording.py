@@ -54,7 +54,7 @@ def ask_judge(history: str, players: int, edition: Edition) -> str:
     )
 
 
-def ask_again(reply: str, schema: Mapping[str, Any]) -> str:
+def ask_again(reply: str, schema: Mapping[str, object]) -> str:
     """Return the prompt that asks a model to rewrite its reply in the required format."""
     return official().reformat.format(reply=reply, format_instructions=json.dumps(schema))
 

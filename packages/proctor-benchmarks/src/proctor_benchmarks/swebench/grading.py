@@ -89,7 +89,7 @@ class SweGrade(msgspec.Struct, frozen=True, kw_only=True):
     infra_reason: str | None = None
     is_environment: bool = False
 
-    def report(self) -> dict[str, Any]:
+    def report(self) -> dict[str, object]:
         """Return the official report."""
         report: dict[str, Any] = {
             "patch_is_None": self.patch_is_none,

@@ -60,7 +60,7 @@ def check_corpus(path: Path, _: str | None = None) -> Iterator[Checked]:
         yield Checked(id=line.id, agrees=texts[0] == texts[1], ours=texts[0][:400], official=texts[1][:400], rule=f"{line.log_parser}, {line.fault}")  # fmt: skip
 
 
-def _grade(line: SweGradingLine) -> dict[str, Any]:
+def _grade(line: SweGradingLine) -> dict[str, object]:
     instance = SweInstance(
         instance_id=line.instance_id or line.id,
         log_parser=line.log_parser,

@@ -201,7 +201,7 @@ def raw_tasks(root: Path, domain: str, split: str | None = "base") -> list[dict[
     return [task for task in tasks if task["id"] in wanted]
 
 
-def parsed(task: Mapping[str, Any]) -> Tau2Task:
+def parsed(task: Mapping[str, object]) -> Tau2Task:
     """Return a task of a file.
 
     Raises:
@@ -213,7 +213,7 @@ def parsed(task: Mapping[str, Any]) -> Tau2Task:
         raise BadInput("The task '{id}' of tau2: {error}.", id=task.get("id"), error=in_words(error)) from None
 
 
-def sample_of(domain: str, raw: Mapping[str, Any], rules: Mapping[str, Any]) -> Sample:
+def sample_of(domain: str, raw: Mapping[str, Any], rules: Mapping[str, object]) -> Sample:
     """Return a task as a sample; its conversation is begun by the user, so it has no turns of its own."""
     task = parsed(raw)
     criteria = task.evaluation_criteria or RewardCriteria()

@@ -82,7 +82,7 @@ class Tau2Environment:
         """Run the calls of a message of the user, which was counted; see `call_all`."""
         return await self._run(said.calls, _requests(said.calls, "user", UserFailed))
 
-    async def _run(self, calls: Sequence[ToolCall], requests: Sequence[Mapping[str, Any]]) -> Sequence[ToolResult]:
+    async def _run(self, calls: Sequence[ToolCall], requests: Sequence[Mapping[str, object]]) -> Sequence[ToolResult]:
         assert self._instance is not None, "the environment was not entered"
         answers = await self._instance.call("run", calls=requests)
         results = [

@@ -65,7 +65,7 @@ def _text(domain: str, tasks: dict[str, Any], simulations: list[dict[str, Any]],
     return json.dumps(whole, indent=2, ensure_ascii=False)
 
 
-def _simulation(sample: Sample, trial: Trial) -> dict[str, Any]:
+def _simulation(sample: Sample, trial: Trial) -> dict[str, object]:
     ended = ended_of(dataset.parsed(sample.meta["task"]), trial.trajectory, rules_of(sample))
     return {
         "id": f"{trial.run_id}-{sample.id}-{trial.attempt}",

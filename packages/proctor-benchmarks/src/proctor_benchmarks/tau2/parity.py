@@ -87,7 +87,7 @@ class Corpus(OpenedModels):
         raw = self.task(line["domain"], line["task_id"])
         return _checked(line, await kinds[kind](line, raw))
 
-    async def _inputs(self, line: Line, raw: Mapping[str, Any]) -> Differences:
+    async def _inputs(self, line: Line, raw: Mapping[str, object]) -> Differences:
         upstream, domain, task = self.upstream, line["domain"], dataset.parsed(raw)
         words, usual = upstream.words, await upstream.describe(domain)
         names = task.user_tools
@@ -121,7 +121,7 @@ class Corpus(OpenedModels):
             ours["solo_error"] = "AssertionError"
         return _differences(line, ours)
 
-    async def _verdict(self, line: Line, raw: Mapping[str, Any]) -> Differences:
+    async def _verdict(self, line: Line, raw: Mapping[str, object]) -> Differences:
         domain, task, reason = line["domain"], dataset.parsed(raw), line["termination_reason"]
         messages, hashes = line["messages"], None
         for message in messages:
@@ -166,7 +166,7 @@ class Corpus(OpenedModels):
             }
         return _differences(line, ours)
 
-    async def _judged(self, line: Line, raw: Mapping[str, Any]) -> Differences:
+    async def _judged(self, line: Line, raw: Mapping[str, object]) -> Differences:
         domain, task = line["domain"], dataset.parsed(raw)
         if line["id"] not in self._replays:
             self._replays[line["id"]] = asyncio.create_task(self._replay(domain, raw, self._said[line["id"]]))
@@ -200,7 +200,7 @@ class Corpus(OpenedModels):
         whole = (await self.upstream.complete(domain, raw, messages))["messages"]
         return whole, await self.upstream.replay(domain, raw, whole)
 
-    async def _transcript(self, line: Line, raw: Mapping[str, Any]) -> Differences:
+    async def _transcript(self, line: Line, raw: Mapping[str, object]) -> Differences:
         from proctor_benchmarks.tau2.transcripts import play
 
         ours = await play(self.upstream, line, raw, sha256)

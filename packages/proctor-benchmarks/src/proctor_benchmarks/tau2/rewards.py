@@ -132,7 +132,9 @@ def communicate_checks(expected: Sequence[str], messages: Sequence[OfficialMessa
     return tuple(any(text.lower() in one for one in plain) for text in expected)
 
 
-def partial_actions(actions: Sequence[bool] | None, task: Tau2Task, types: Mapping[str, str]) -> dict[str, Any] | None:
+def partial_actions(
+    actions: Sequence[bool] | None, task: Tau2Task, types: Mapping[str, str]
+) -> dict[str, object] | None:
     """Return how many of the expected calls were made: of all, of those that read, and of those that write."""
     if not actions:
         return None
@@ -144,7 +146,7 @@ def partial_actions(actions: Sequence[bool] | None, task: Tau2Task, types: Mappi
     }
 
 
-def _share(met: Sequence[bool]) -> dict[str, Any] | None:
+def _share(met: Sequence[bool]) -> dict[str, object] | None:
     return {"correct": sum(met), "count": len(met), "proportion": sum(met) / len(met)} if met else None
 
 

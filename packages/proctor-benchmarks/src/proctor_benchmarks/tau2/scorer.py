@@ -84,7 +84,7 @@ class RewardScorer(AsksModel):
         return Score(points=result.reward, reason=_reason(task, result, replay, met), details=details)
 
     async def _judged(
-        self, messages: Sequence[OfficialMessage], assertions: Sequence[str], details: dict[str, Any]
+        self, messages: Sequence[OfficialMessage], assertions: Sequence[str], details: dict[str, object]
     ) -> list[bool] | Unscored:
         """Return what the judge of the run says of each assertion; it is asked once, as officially."""
         if self._model is None:
@@ -127,7 +127,7 @@ def ended_of(task: Tau2Task, trajectory: Trajectory, rules: EndRules, greeting: 
     return EndedConversation(messages=[*before, *played], reason=read_progress(played, rules).reason or "")
 
 
-def _raised(found: Replayed, details: dict[str, Any]) -> Score | Unscored:
+def _raised(found: Replayed, details: dict[str, object]) -> Score | Unscored:
     """An assertion about what the agent never made counts as not met; a replay that differs is no verdict at all."""
     kind, text = found.raised or ("", "")
     details |= {"kind": "official_raises", "raised": kind}
@@ -138,7 +138,7 @@ def _raised(found: Replayed, details: dict[str, Any]) -> Score | Unscored:
     return Unscored(why="scorer_failed", reason=reason, details=details)
 
 
-def _details(result: Rewards, found: Replayed) -> dict[str, Any]:
+def _details(result: Rewards, found: Replayed) -> dict[str, object]:
     return {
         "parts": dict(result.parts),
         "db_match": found.db_match if found.hashes is not None else None,

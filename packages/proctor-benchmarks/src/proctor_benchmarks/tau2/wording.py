@@ -9,7 +9,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
@@ -63,7 +63,7 @@ class Tau2Words(msgspec.Struct, frozen=True, kw_only=True):
             instructions=scenario_text(scenario),
         )
 
-    def done_tool(self) -> dict[str, Any]:
+    def done_tool(self) -> dict[str, object]:
         """Return the tool with which an agent ends a task that has no simulated user."""
         empty = {"properties": {}, "title": "parameters", "type": "object"}
         return {"type": "function", "function": {"name": DONE, "description": self.done, "parameters": empty}}

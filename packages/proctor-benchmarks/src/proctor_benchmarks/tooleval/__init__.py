@@ -146,7 +146,7 @@ def _folder(given: str | None, *, is_made: bool = False) -> Path | None:
     return path
 
 
-def _simulator(given: str | Mapping[str, Any] | None) -> Model | None:
+def _simulator(given: str | Mapping[str, object] | None) -> Model | None:
     if given is None:
         return None
     options = {"model": given} if isinstance(given, str) else dict(given)

@@ -174,7 +174,7 @@ def finish(arguments: str) -> Finished:
     return Finished(reply='{"response":"successfully giving the final answer."}', is_answer=True)
 
 
-def chain(made: Iterable[tuple[str, Any]], *, method: str = METHOD, final_answer: str = "") -> Answer:
+def chain(made: Iterable[tuple[str, object]], *, method: str = METHOD, final_answer: str = "") -> Answer:
     """Return the answer whose tree is one branch of nodes, given by role and message."""
     root: Node = {"role": "system", "message": "", "next": []}
     last, count = root, 1

@@ -130,7 +130,7 @@ def _tried(tried: Mapping[str, Any]) -> Made | Unconvertible:
         return Unconvertible(f"{type(error).__name__}: {error}")
 
 
-def _chain_nodes(tried: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, Any]]:
+def _chain_nodes(tried: Sequence[Mapping[str, object]]) -> Iterator[tuple[str, object]]:
     following = iter(tried)
     for node in following:
         kind = node["node_type"]

@@ -157,7 +157,7 @@ _wording = lru_cache(maxsize=8)(JudgeWording)
 
 
 @lru_cache(maxsize=32)
-def _literals(path: Path) -> Mapping[str, Any]:
+def _literals(path: Path) -> Mapping[str, object]:
     """Return what a source file sets to a literal, the first of each name; nothing in it is run."""
     literals: dict[str, Any] = {}
     for node in ast.walk(parse(path)):

@@ -57,7 +57,7 @@ class ToolServer(OpenedModels):
             raise BadInput("Nothing answers the calls: name recorded responses (--set cache=FOLDER), a model that imitates APIs (--set simulator=openai:MODEL), or both.")  # fmt: skip
         return Apis(self, sample.meta["apis"])
 
-    async def respond(self, api: Mapping[str, str], arguments: str) -> Any:
+    async def respond(self, api: Mapping[str, str], arguments: str) -> object:
         """Return the response to a call, as JSON values.
 
         Raises:
@@ -98,7 +98,7 @@ class ToolServer(OpenedModels):
             raise EnvironmentFailed("{path} holds no responses by input.", path=path, kind="cache")
         return responses
 
-    async def _simulate(self, model: Model, api: Mapping[str, str], given: Any, known: Responses) -> Any:
+    async def _simulate(self, model: Model, api: Mapping[str, str], given: object, known: Responses) -> object:
         doc = {
             "tool_description": api["tool_description"],
             "api_info": [{"name": api["name"], "description": api["description"]}],

@@ -142,7 +142,7 @@ async def judge_answer(ask: JudgeAsk, query: str, answer: Answer, *, reason: boo
 
 
 async def judge_task(
-    ask: JudgeAsk, query: str, tools: Sequence[Mapping[str, Any]], *, is_solved: bool = False, reason: bool = False
+    ask: JudgeAsk, query: str, tools: Sequence[Mapping[str, object]], *, is_solved: bool = False, reason: bool = False
 ) -> tuple[TaskStatus, str]:
     """Return whether the query can be solved with these tools, and why; one that was solved can."""
     if is_solved:
@@ -184,7 +184,7 @@ def shown(answer: Answer) -> Answer:
     return kept
 
 
-def shown_tools(tools: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def shown_tools(tools: Sequence[Mapping[str, object]]) -> list[dict[str, Any]]:
     """Return tools without what they do."""
     return [{key: value for key, value in tool.items() if key not in ("description", "parameters")} for tool in tools]
 

@@ -174,7 +174,7 @@ async def _pass_rate(line: Line, clones: Sequence[Clone]) -> Found:
     return ours == official, ours, official
 
 
-async def _rated(line: Line, clone: Clone) -> tuple[Any, list[str], bool]:
+async def _rated(line: Line, clone: Clone) -> tuple[object, list[str], bool]:
     """Judge all answers and count, as the official program; coins fall as they did there, as far as they can."""
     edition, times = line["edition"], line["evaluate_times"]
     result: dict[str, Any] = {}
@@ -197,7 +197,7 @@ async def _rated(line: Line, clone: Clone) -> tuple[Any, list[str], bool]:
     return result, said, False
 
 
-async def _vote(script: _Script, example: ToolEvalExample, edition: Any, replies: Mapping[str, list[Any]]) -> rates.PassVote:  # fmt: skip
+async def _vote(script: _Script, example: ToolEvalExample, edition: Any, replies: Mapping[str, list[object]]) -> rates.PassVote:  # fmt: skip
     while True:
         try:
             return await rates.vote(script.ask, example, edition, lambda: False)
@@ -213,7 +213,7 @@ def _tossed(votes: Sequence[rates.PassVote], passed: int) -> list[rates.PassVote
     return [replace(vote, passed=True) if number in unsure else vote for number, vote in enumerate(votes)]
 
 
-def _recorded(edition: str, votes: Sequence[rates.PassVote], *, is_known: bool) -> dict[str, Any]:
+def _recorded(edition: str, votes: Sequence[rates.PassVote], *, is_known: bool) -> dict[str, object]:
     if edition == "stable":
         return {"is_solved": {str(number): f"AnswerStatus.{vote.status}" for number, vote in enumerate(votes)}}
     return {

@@ -224,7 +224,7 @@ class Gathering:
             limit=limit,
         )
 
-    def _run(self, task: str | Task, **how: Any) -> Run:
+    def _run(self, task: str | Task, **how: object) -> Run:
         """Run a part, and take what it cost out of the budget."""
         left = budget_of(self._options.budget)
         if any(bound is not None and bound <= 0 for bound in msgspec.structs.astuple(left)):

@@ -3,7 +3,6 @@
 import json
 import time
 from pathlib import Path
-from typing import Any
 
 from proctor.runtime.files import write_whole
 
@@ -13,7 +12,7 @@ def stamp() -> str:
     return time.strftime("%Y%m%d_%H%M%S")
 
 
-def write_json(path: Path, value: Any) -> Path:
+def write_json(path: Path, value: object) -> Path:
     """Write JSON as people read it; a file that is there is kept, and the next free name is taken."""
     return write(path, _json(value))
 

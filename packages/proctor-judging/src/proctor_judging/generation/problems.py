@@ -84,7 +84,7 @@ def generate(
 
 
 def written(
-    plan: GenerationPlan | None = None, *, earlier: Sequence[tuple[str, Mapping[str, Any]]] = (), **given: Any
+    plan: GenerationPlan | None = None, *, earlier: Sequence[tuple[str, Mapping[str, object]]] = (), **given: object
 ) -> Generated:
     """Have an agent write items as `generate` does, without files."""
     options = RunOptions.of(given)
@@ -232,7 +232,7 @@ def _samples(kind: Generator, plan: GenerationPlan, reference: reference_set.Ref
         )
 
 
-def _item(verdict: Verdict) -> dict[str, Any] | None:
+def _item(verdict: Verdict) -> dict[str, object] | None:
     result = verdict.result
     item = result.known.item if isinstance(result, Score) else None
     return None if item is None else dict(item)

@@ -127,7 +127,7 @@ class Asker(OpenedModels):
             raise JudgeFailed(error.sentence, kind=error.kind) from error
 
     async def _complete(
-        self, messages: Sequence[Message], schema: Mapping[str, Any], repeat: int, kept: list[cache.CacheEntry]
+        self, messages: Sequence[Message], schema: Mapping[str, object], repeat: int, kept: list[cache.CacheEntry]
     ) -> Step:
         more: dict[str, Any] = {} if self._about.seed is None or not repeat else {"seed": self._about.seed + repeat}
         if self._about.bounded:
@@ -227,7 +227,7 @@ def _again(message: Message, reason: Sentence, lang: str) -> Message:
     return Message.of(message.role, f"{message.text}\n\n{speak(request, lang)}")
 
 
-def _bounded(schema: Mapping[str, Any]) -> dict[str, Any]:
+def _bounded(schema: Mapping[str, Any]) -> dict[str, object]:
     """Limit the free text of a schema, so that a small model cannot write on for ever."""
     properties = {
         name: {**value, "maxLength": LOOP_CHARACTERS} if value == {"type": "string"} else value

@@ -2,7 +2,7 @@
 
 import copy
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Self
 
 from proctor.core.judge import JudgeChoice, JudgeInfo
 from proctor.core.task import Model
@@ -25,7 +25,7 @@ class AsksModel(named.OpenedModels):
         self._kept_open = kept
         super().__init__(kept)
 
-    def with_model(self, choice: JudgeChoice, rubric: str, defaults: Mapping[str, Any]) -> Self:
+    def with_model(self, choice: JudgeChoice, rubric: str, defaults: Mapping[str, object]) -> Self:
         """Return the same scorer with the model that the run names, if it names one.
 
         Args:

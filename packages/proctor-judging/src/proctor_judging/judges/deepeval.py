@@ -80,7 +80,7 @@ def make(
     return wrap(metric() if callable(metric) and not is_metric(metric) else metric, name=name)
 
 
-def wrap(metric: Any, *, name: str | None = None) -> "DeepEvalScorer":
+def wrap(metric: object, *, name: str | None = None) -> "DeepEvalScorer":
     """Return a scorer that runs a metric.
 
     Raises:
@@ -296,7 +296,7 @@ def _call(function: Callable[..., Any], case: Any) -> Any | Awaitable[Any]:
     return function(case, _show_indicator=False) if "_show_indicator" in parameters else function(case)
 
 
-def _spend(metric: Any) -> None:
+def _spend(metric: object) -> None:
     usage = Usage(
         input_tokens=int(getattr(metric, "input_tokens", None) or 0),
         output_tokens=int(getattr(metric, "output_tokens", None) or 0),

@@ -4,7 +4,6 @@ Source: volcengine/veadk-python, veadk/cli/cli_eval.py and veadk/evaluation/deep
 """
 
 import os
-from typing import Any
 
 from proctor.core.errors import needs
 from proctor_judging.judges import deepeval
@@ -32,7 +31,7 @@ def address_and_key(base: str = "", key: str = "") -> tuple[str, str]:
     )
 
 
-def judge_model(name: str, base: str = "", key: str = "") -> Any:
+def judge_model(name: str, base: str = "", key: str = "") -> object:
     """Return DeepEval's object for an OpenAI-compatible judge.
 
     Raises:

@@ -197,7 +197,7 @@ class _Evaluation:
             return self.number(Fraction(0)) + 1j
         raise Undefined
 
-    def applied(self, tree: Tree, values: list[Any]) -> Any:
+    def applied(self, tree: Tree, values: list[Any]) -> object:
         if not values:
             raise Undefined  # the empty set
         first = values[0]
@@ -227,7 +227,7 @@ class _Evaluation:
             case _:
                 return self.trigonometric(tree.op, first)
 
-    def product(self, values: list[Any]) -> Any:
+    def product(self, values: list[Any]) -> object:
         result = values[0]
         for value in values[1:]:
             result = result * value
@@ -235,7 +235,7 @@ class _Evaluation:
                 raise OutOfReach
         return result
 
-    def trigonometric(self, name: str, value: Any) -> Any:
+    def trigonometric(self, name: str, value: Any) -> object:
         name = name.replace("arc", "a")
         self.noted(1, value)
         if name in RECIPROCAL:
@@ -272,7 +272,7 @@ class _Evaluation:
         self.noted(1)
         return self.functions.log(value)
 
-    def logarithm_to_base(self, name: str, values: list[Any]) -> Any:
+    def logarithm_to_base(self, name: str, values: list[Any]) -> object:
         natural = self.logarithm(values[0])
         if name == "ln":
             return natural

@@ -80,7 +80,7 @@ class ArticleSettings(_Strict, frozen=True, kw_only=True):
     open_ended: OpenSettings = OpenSettings()
 
 
-def read_scorer(values: Mapping[str, Any]) -> Scorer:
+def read_scorer(values: Mapping[str, object]) -> Scorer:
     """Return the scorer by type that the settings of a file describe.
 
     Raises:

@@ -199,7 +199,7 @@ def _entry(choice: MetricChoice, old: object) -> object:
     return _merged(old, new)
 
 
-def _merged(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+def _merged(old: Mapping[str, object], new: Mapping[str, object]) -> dict[str, object]:
     """Return an object with other values, under the keys that it has in either spelling; equal numbers stay as they are."""
     merged = dict(old)
     for key, value in new.items():

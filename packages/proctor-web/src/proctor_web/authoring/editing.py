@@ -300,7 +300,7 @@ def undo(workspace: Workspace, given: UndoGiven) -> Undone:
     return Undone(what=files.undo(folder_of(workspace), given.file, workspace.kept(History.of), given.number))
 
 
-def _case(value: dict[str, Any]) -> EvalCase:
+def _case(value: dict[str, object]) -> EvalCase:
     try:
         return case_of(json.dumps(value))
     except RecursionError:

@@ -156,7 +156,7 @@ def fields_of(form: CaseForm) -> Iterator[tuple[str, str]]:
     yield from _fields("", msgspec.to_builtins(form))
 
 
-def arguments_text(args: Any) -> str:
+def arguments_text(args: object) -> str:
     """Return the arguments of a call as the field shows them; '' for none at all."""
     return "" if args is None else _json(args)
 
@@ -414,7 +414,9 @@ def _kept(new: str, old: Any, shown: Callable[[str], str]) -> Any:
     return old if shown(old or "") == new else new
 
 
-def _state(text: str, old: dict[str, Any] | None, at: str, problems: dict[str, Sentence]) -> dict[str, Any] | None:
+def _state(
+    text: str, old: dict[str, object] | None, at: str, problems: dict[str, Sentence]
+) -> dict[str, object] | None:
     if text == (_json(old) if old else ""):
         return old
     return _object(text, at, problems) if text.strip() else {}
@@ -462,14 +464,14 @@ def _rows(tree: Any) -> Any:
     return {key: _rows(value) for key, value in tree.items()}
 
 
-def _lists(value: Any) -> Any:
+def _lists(value: object) -> Any:
     """Return data with lists in place of tuples, to be changed."""
     if isinstance(value, dict):
         return {key: _lists(inner) for key, inner in value.items()}
     return [_lists(inner) for inner in value] if isinstance(value, (list, tuple)) else value
 
 
-def _fields(path: str, value: Any) -> Iterator[tuple[str, str]]:
+def _fields(path: str, value: object) -> Iterator[tuple[str, str]]:
     if isinstance(value, str):
         yield path, value
         return

@@ -85,7 +85,7 @@ def _fits(value: object, kind: str) -> bool:
     return isinstance(value, types) and (bool in types or not isinstance(value, bool))
 
 
-def _declarations(case: EvalCase) -> Iterator[Mapping[str, Any]]:
+def _declarations(case: EvalCase) -> Iterator[Mapping[str, object]]:
     for turn in case.conversation or ():
         for agent in (turn.app_details.agent_details if turn.app_details is not None else {}).values():
             for tool in agent.tool_declarations:
@@ -94,7 +94,7 @@ def _declarations(case: EvalCase) -> Iterator[Mapping[str, Any]]:
                     yield from (one for one in (inner if isinstance(inner, list) else [tool]) if isinstance(one, dict))
 
 
-def _declared(declaration: Mapping[str, Any]) -> ToolHelp | None:
+def _declared(declaration: Mapping[str, object]) -> ToolHelp | None:
     name = declaration.get("name")
     if not isinstance(name, str) or not name:
         return None
@@ -136,7 +136,7 @@ def _calls(cases: Sequence[EvalCase]) -> Iterable[tuple[str, Mapping[str, Any]]]
                     yield call.name, call.args or {}
 
 
-def _with_examples(tool: ToolHelp, args: Mapping[str, Any]) -> ToolHelp:
+def _with_examples(tool: ToolHelp, args: Mapping[str, object]) -> ToolHelp:
     parameters = {parameter.name: parameter for parameter in tool.parameters}
     for key, value in args.items():
         parameter = parameters.get(key, Parameter(name=key, type="" if tool.declared else _type(value)))

@@ -290,7 +290,7 @@ class AdkEvals:
         return self._workspace.kept(files.History.of)
 
 
-def criteria_of(metrics: Sequence[Metric]) -> dict[str, Any]:
+def criteria_of(metrics: Sequence[Metric]) -> dict[str, object]:
     """Return metrics as the criteria of a file; those that only report a number need not be asked for.
 
     Raises:
@@ -310,7 +310,9 @@ def criteria_of(metrics: Sequence[Metric]) -> dict[str, Any]:
     return by_metric
 
 
-async def _evaluate(place: EvalsetFolder, task: str, chosen: Mapping[str, Any], store: str) -> list[dict[str, Any]]:
+async def _evaluate(
+    place: EvalsetFolder, task: str, chosen: Mapping[str, object], store: str
+) -> list[dict[str, object]]:
     """Run `proctor adk eval` in a process of its own, and return the results of the cases.
 
     Raises:
@@ -350,7 +352,7 @@ async def _evaluate(place: EvalsetFolder, task: str, chosen: Mapping[str, Any], 
         return cases
 
 
-def _taken(made: Path, history: Path, said: str) -> list[dict[str, Any]]:
+def _taken(made: Path, history: Path, said: str) -> list[dict[str, object]]:
     """Move the result files to the others, and return the cases in them."""
     paths = sorted(made.glob(f"*{results.SUFFIX}"))
     if not paths:

@@ -192,7 +192,7 @@ def _stopwatch() -> "BasePlugin":
         async def after_agent_callback(self, *, agent: Any, callback_context: Any) -> None:
             self._spans.end("agent", agent.name, callback_context.invocation_id, agent.name)
 
-        async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
+        async def before_model_callback(self, *, callback_context: Any, llm_request: object) -> None:
             self._spans.begin("model", callback_context.invocation_id, callback_context.agent_name)
 
         async def after_model_callback(self, *, callback_context: Any, llm_response: Any) -> None:
@@ -201,19 +201,21 @@ def _stopwatch() -> "BasePlugin":
             if not llm_response.partial:
                 self._spans.end("model", callback_context.agent_name, *key, failed=bool(llm_response.error_code))
 
-        async def on_model_error_callback(self, *, callback_context: Any, llm_request: Any, error: Exception) -> None:
+        async def on_model_error_callback(
+            self, *, callback_context: Any, llm_request: object, error: Exception
+        ) -> None:
             key = ("model", callback_context.invocation_id, callback_context.agent_name)
             self._spans.end("model", callback_context.agent_name, *key, failed=True)
 
-        async def before_tool_callback(self, *, tool: Any, tool_args: Any, tool_context: Any) -> None:
+        async def before_tool_callback(self, *, tool: Any, tool_args: object, tool_context: Any) -> None:
             self._spans.begin("tool", tool_context.function_call_id or tool.name)
 
-        async def after_tool_callback(self, *, tool: Any, tool_args: Any, tool_context: Any, result: Any) -> None:
+        async def after_tool_callback(self, *, tool: Any, tool_args: object, tool_context: Any, result: object) -> None:
             failed = isinstance(result, Mapping) and bool(result.get("error"))
             self._spans.end("tool", tool.name, "tool", tool_context.function_call_id or tool.name, failed=failed)
 
         async def on_tool_error_callback(
-            self, *, tool: Any, tool_args: Any, tool_context: Any, error: Exception
+            self, *, tool: Any, tool_args: object, tool_context: Any, error: Exception
         ) -> None:
             self._spans.end("tool", tool.name, "tool", tool_context.function_call_id or tool.name, failed=True)
 

@@ -255,7 +255,7 @@ class AdkSessions:
         return chat
 
 
-def session_json(chat: Chat, *, events: bool = True) -> dict[str, Any]:
+def session_json(chat: Chat, *, events: bool = True) -> dict[str, object]:
     """Return a chat as a session of google-adk."""
     return {
         "id": chat.session,

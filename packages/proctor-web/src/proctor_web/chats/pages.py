@@ -275,7 +275,7 @@ def preview(text: str) -> str:
     return line if len(line) <= PREVIEW_CHARACTERS else f"{line[:PREVIEW_CHARACTERS]}…"
 
 
-def describe(event: Mapping[str, Any]) -> str:
+def describe(event: Mapping[str, object]) -> str:
     """Return in a few words what an event of google-adk holds."""
     words: list[str] = []
     content = event.get("content")
@@ -299,7 +299,7 @@ def routes(workspace: Workspace) -> Sequence[BaseRoute]:
     return ChatPages(workspace).routes()
 
 
-def _state(text: str) -> Mapping[str, Any]:
+def _state(text: str) -> Mapping[str, object]:
     """Return what a session begins with, as the user wrote it.
 
     Raises:

@@ -106,7 +106,7 @@ def _is_number(text: str, name: str) -> bool:
         return False
 
 
-def _unseen(text: str) -> dict[str, Any]:
+def _unseen(text: str) -> dict[str, object]:
     try:
         rest = msgspec.json.decode(text or "{}", type=dict[str, Any])
     except msgspec.DecodeError:

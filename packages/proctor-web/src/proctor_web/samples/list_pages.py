@@ -166,7 +166,7 @@ def _chips(given: SampleFilter, words: ReportWords) -> Iterator[Chip]:
     """Yield the filters that hold, each in words."""
     t = words.t
 
-    def chip(said: str, **changed: Any) -> Chip:
+    def chip(said: str, **changed: object) -> Chip:
         return Chip(said, _address(given, after=None, **changed))
 
     if given.text:

@@ -158,7 +158,7 @@ class SamplePages:
             **self.story(place, kept),
         )
 
-    def story(self, place: SampleAddress, kept: Kept) -> dict[str, Any]:
+    def story(self, place: SampleAddress, kept: Kept) -> dict[str, object]:
         """Return what the template of a whole sample shows; `kept` is the filter of the list around it."""
         workspace = self._workspace
         view = sample.show_sample(workspace, place)
@@ -216,7 +216,7 @@ class SamplePages:
             **self._links(place, kept),
         }
 
-    def _neighbours(self, place: SampleAddress, kept: Kept) -> dict[str, Any]:
+    def _neighbours(self, place: SampleAddress, kept: Kept) -> dict[str, object]:
         """Return where the samples before and after this one are, in the list that one came from."""
         fields = {name: values if name == "tag" else values[-1] for name, values in kept.items()}
         chosen = checked_filter({**fields, "run": place.run}, SampleFilter)
@@ -233,7 +233,7 @@ class SamplePages:
             "failed_after": link(failed.next),
         }
 
-    def _links(self, place: SampleAddress, kept: Kept) -> dict[str, Any]:
+    def _links(self, place: SampleAddress, kept: Kept) -> dict[str, object]:
         """Return what makes the addresses of a page, each with the filter of the list that one came from."""
 
         def here(**more: object) -> str:

@@ -158,7 +158,7 @@ class Provider:
                 claims = {**await self._userinfo(about, tokens.get("access_token"), claims["sub"]), **claims}
         return LoggedIn(self._name(claims), self._groups(claims))
 
-    def _name(self, claims: Mapping[str, Any]) -> str:
+    def _name(self, claims: Mapping[str, object]) -> str:
         name = self._claim(claims, self._user_claim)
         if (
             self._user_claim == "email" and str(claims.get("email_verified", True)).lower() != "true"
@@ -168,7 +168,7 @@ class Provider:
             raise LoginRefused("The login provider names no user in '{claim}'; --oidc-user names another claim.", claim=self._user_claim)  # fmt: skip
         return name.strip()
 
-    def _groups(self, claims: Mapping[str, Any]) -> tuple[str, ...]:
+    def _groups(self, claims: Mapping[str, object]) -> tuple[str, ...]:
         claim = self._claim(claims, self._groups_claim)
         groups = [claim] if isinstance(claim, str) else claim if isinstance(claim, list) else []
         return tuple(
@@ -176,7 +176,7 @@ class Provider:
         )
 
     @staticmethod
-    def _claim(claims: Mapping[str, Any], name: str) -> object:
+    def _claim(claims: Mapping[str, object], name: str) -> object:
         """Return a claim by its name, which may be a path with dots: `realm_access.roles`."""
         if name in claims:
             return claims[name]
@@ -194,7 +194,7 @@ class Provider:
             self._about = (now, about)
         return self._about[1]
 
-    def _endpoint(self, about: Mapping[str, Any], name: str) -> str:
+    def _endpoint(self, about: Mapping[str, object], name: str) -> str:
         url = about.get(name)
         is_local = urlsplit(self._issuer).hostname in LOOPBACK
         try:
@@ -211,7 +211,9 @@ class Provider:
             raise LoginFailed("The login provider has no usable {name}.", name=name)
         return str(url)
 
-    async def _exchange(self, about: Mapping[str, Any], code: str, verifier: str, redirect: str) -> Mapping[str, Any]:
+    async def _exchange(
+        self, about: Mapping[str, object], code: str, verifier: str, redirect: str
+    ) -> Mapping[str, Any]:
         fields = {"grant_type": "authorization_code", "code": code, "redirect_uri": redirect, "code_verifier": verifier}
         headers = {"Content-Type": "application/x-www-form-urlencoded", "Accept": "application/json"}
         methods = about.get("token_endpoint_auth_methods_supported")
@@ -233,7 +235,7 @@ class Provider:
             raise LoginFailed("What the login provider says does not hold: {why}.", why="sub")
         return claims
 
-    async def _verified(self, about: Mapping[str, Any], token: object, nonce: str) -> Mapping[str, Any]:
+    async def _verified(self, about: Mapping[str, object], token: object, nonce: str) -> Mapping[str, Any]:
         """Return the claims of an ID token that the provider signed for us, now, for this login."""
         from joserfc import jwt
         from joserfc.errors import InvalidKeyIdError, JoseError
@@ -263,7 +265,7 @@ class Provider:
             raise LoginFailed("What the login provider says does not hold: {why}.", why="azp")
         return claims
 
-    async def _signers(self, about: Mapping[str, Any], *, is_new: bool = False) -> "KeySet":
+    async def _signers(self, about: Mapping[str, object], *, is_new: bool = False) -> "KeySet":
         from joserfc.jwk import KeySet
 
         now = time.monotonic()

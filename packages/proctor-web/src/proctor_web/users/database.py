@@ -174,7 +174,7 @@ class _InPostgres:
         return self._db
 
 
-def _fetched(db: "Connection[Any]", query: str, values: Mapping[str, object]) -> Sequence[tuple[Any, ...]]:
+def _fetched(db: "Connection[Any]", query: str, values: Mapping[str, object]) -> Sequence[tuple[object, ...]]:
     from proctor_adapters.postgresql.connection import execute
 
     cursor = execute(db, query, values)

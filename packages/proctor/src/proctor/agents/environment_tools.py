@@ -96,7 +96,7 @@ class EnvironmentTools:
             self._files[key] = result.files if self._files.get(key, result.files) == result.files else ()
         return result
 
-    def call_in_thread(self, name: str, arguments: Mapping[str, Any], id: str = "") -> ToolResult:
+    def call_in_thread(self, name: str, arguments: Mapping[str, object], id: str = "") -> ToolResult:
         """Do the same for a library that calls its tools in a thread."""
         with suppress(RuntimeError):
             if asyncio.get_running_loop() is self._loop:

@@ -220,7 +220,7 @@ def _pieces(generator: Iterator[object]) -> object:
     return _whole(pieces)
 
 
-async def _joined(generator: AsyncIterator[Any]) -> Any:
+async def _joined(generator: AsyncIterator[object]) -> object:
     pieces: list[object] = []
     size = 0
     async for piece in generator:
@@ -236,7 +236,7 @@ def _measured(size: int, piece: object) -> int:
     return size
 
 
-def _whole(pieces: list[Any]) -> Any:
+def _whole(pieces: list[Any]) -> object:
     return "".join(pieces) if pieces and all(isinstance(piece, str) for piece in pieces) else pieces or None
 
 

@@ -84,7 +84,7 @@ def _records(path: Path) -> Iterator[tuple[Sentence, Any]]:
                 yield say("line {number}", number=number), _decode(line, path, say("line {number}", number=number))
 
 
-def _read_list(path: Path, text: bytes) -> Iterator[tuple[Sentence, Any]]:
+def _read_list(path: Path, text: bytes) -> Iterator[tuple[Sentence, object]]:
     for number, record in enumerate(_decode(text, path, say("the list")), start=1):
         yield say("record {number}", number=number), record
 

@@ -127,7 +127,7 @@ def model_name(run: Run) -> str:
     return run.record.agent.partition(":")[2] or run.record.agent
 
 
-def pull_task(name: str, options: Mapping[str, Any]) -> Sentence | None:
+def pull_task(name: str, options: Mapping[str, object]) -> Sentence | None:
     """Let another program fetch the data of its task `KIND:ARGUMENT`, and return what is here then; None where the name is none of such a task."""
     kind, _, argument = name.partition(":")
     part = registry.TASK_KINDS.find(kind) if argument and registry.TASK_KINDS.knows(kind) else None

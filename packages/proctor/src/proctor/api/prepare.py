@@ -364,7 +364,7 @@ def judges_asked(scorers: Sequence[BoundScorer], judge: str | None) -> Mapping[s
     return judges
 
 
-def with_judges(provenance: Mapping[str, Any], judges: Mapping[str, JudgeInfo]) -> dict[str, Any]:
+def with_judges(provenance: Mapping[str, Any], judges: Mapping[str, JudgeInfo]) -> dict[str, object]:
     known = {**provenance.get(PROVENANCE, {}), **msgspec.to_builtins(judges)}
     return {**provenance, PROVENANCE: known} if known else dict(provenance)
 

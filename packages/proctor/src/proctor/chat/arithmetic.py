@@ -112,7 +112,7 @@ class _Evaluation:
     def _values(self, nodes: list[ast.expr] | list[ast.expr | None]) -> list[Any]:
         return [self.value(node) for node in nodes]
 
-    def _binary(self, op: ast.operator, left: object, right: object) -> Any:
+    def _binary(self, op: ast.operator, left: object, right: object) -> object:
         self._spend(_size_after(op, left, right))
         return self._sized(_BINARY[type(op)](left, right))  # a missing operator is a KeyError: matrices
 

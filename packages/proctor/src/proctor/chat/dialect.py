@@ -106,7 +106,7 @@ def url_of(base: str, path: str) -> str:
     return base if path in base else base.rstrip("/") + path
 
 
-def without_none(fields: Mapping[str, Any]) -> Json:
+def without_none(fields: Mapping[str, object]) -> Json:
     return {name: value for name, value in fields.items() if value is not None}
 
 
@@ -123,7 +123,7 @@ def stop_of(parts: Sequence[Part]) -> Stop:
     return "empty"
 
 
-def merge(fixed: Json, more: Mapping[str, Any], objects: Sequence[str] = ()) -> Json:
+def merge(fixed: Json, more: Mapping[str, object], objects: Sequence[str] = ()) -> Json:
     """Return the fields with more of them; objects that are in both are joined.
 
     Raises:
@@ -158,7 +158,7 @@ def settle_calls(parts: tuple[Part, ...], names: Mapping[str, str], number: int)
     return tuple(made)
 
 
-def opaque_of(part: Reasoning, api: str) -> Mapping[str, Any]:
+def opaque_of(part: Reasoning, api: str) -> Mapping[str, object]:
     """Return what an API wants back with a thought; nothing for one that came from another."""
     kept = (part.opaque or {}).get(api)
     return kept if isinstance(kept, Mapping) else {}
@@ -187,7 +187,7 @@ class CallIds:
         return _NOT_IN_AN_ID.sub("_", id) or f"call-{number}"
 
 
-def schema_in(response_format: Mapping[str, Any]) -> Mapping[str, Any] | None:
+def schema_in(response_format: Mapping[str, object]) -> Mapping[str, object] | None:
     """Return the JSON schema that a `response_format` of chat completions holds; None for any JSON."""
     schema = response_format.get("json_schema")
     return schema.get("schema") if isinstance(schema, Mapping) else None

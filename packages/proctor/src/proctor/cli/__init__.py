@@ -139,7 +139,7 @@ class ProctorProgram(Commands):
             _write_no_more()
             raise UserError(t("The output cannot be written: {error}.", error=error.strerror or error)) from error
 
-    def _invoke(self, ctx: click.Context) -> Any:
+    def _invoke(self, ctx: click.Context) -> object:
         """Call a command, and have all that it printed written while a failure of that can still be reported."""
         try:
             result = super().invoke(ctx)

@@ -86,7 +86,7 @@ def _option(name: str, of: type[msgspec.Struct], callback: Callback | None) -> C
     return click.option(*spellings, name, help=text, callback=callback, **settings)
 
 
-def _click_type(kinds: tuple[Any, ...]) -> "click.types.ParamType[Any]":
+def _click_type(kinds: tuple[object, ...]) -> "click.types.ParamType[Any]":
     for kind in kinds:
         if get_origin(kind) is Literal:
             return OneOf(get_args(kind))
@@ -95,7 +95,7 @@ def _click_type(kinds: tuple[Any, ...]) -> "click.types.ParamType[Any]":
     return click.INT if int in kinds else click.FLOAT if float in kinds else click.STRING
 
 
-def _checked(of: type[msgspec.Struct], _: click.Context, option: click.Parameter, value: Any) -> Any:
+def _checked(of: type[msgspec.Struct], _: click.Context, option: click.Parameter, value: Any) -> object:
     check_bounds(str(option.name), value, of)
     return value
 

@@ -2,7 +2,6 @@
 
 import json
 import re
-from typing import Any
 
 from proctor.core.sentence import Sentence
 
@@ -78,5 +77,5 @@ def _behind_blanks(text: str, place: int) -> int:
     return match.end() if match else place
 
 
-def _snake(key: object) -> Any:
+def _snake(key: object) -> object:
     return _CAPITAL.sub(lambda found: "_" + found[1].lower(), key) if isinstance(key, str) else key

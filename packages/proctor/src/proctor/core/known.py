@@ -149,11 +149,11 @@ def known(kind: type[K], values: Mapping[str, Any]) -> K:
 
 
 @cache
-def _types(kind: type[msgspec.Struct]) -> Mapping[str, Any]:
+def _types(kind: type[msgspec.Struct]) -> Mapping[str, object]:
     return get_type_hints(kind)
 
 
-def _fitting(key: str, value: Any, kind: Any) -> list[tuple[str, Any]]:
+def _fitting(key: str, value: object, kind: object) -> list[tuple[str, object]]:
     try:
         return [(key, msgspec.convert(value, kind))]
     except msgspec.ValidationError:

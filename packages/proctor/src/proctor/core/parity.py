@@ -1,7 +1,7 @@
 """Record one line of a comparison of our verdicts with official ones."""
 
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Self
 
 import msgspec
 
@@ -22,7 +22,7 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
     group: str = ""
 
     @classmethod
-    def unknown(cls, line: Mapping[str, Any]) -> Self:
+    def unknown(cls, line: Mapping[str, object]) -> Self:
         """Return the result of a line whose kind no rule of ours is for, as newer corpora may have."""
         reason = say("no rule for lines of the kind '{kind}'", kind=str(line.get("kind", "-")))
         return cls(id=str(line.get("id", "-")), agrees=None, rule=reason)

@@ -31,7 +31,7 @@ class Sentence(msgspec.Struct, frozen=True, tag="sentence"):
         return self.text.format_map(self.values) if self.values else self.text
 
 
-def _revive(value: object) -> Any:
+def _revive(value: object) -> object:
     if isinstance(value, dict) and value.get("type") == "sentence":
         return msgspec.convert(value, Sentence)
     return value

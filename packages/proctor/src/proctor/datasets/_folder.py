@@ -123,6 +123,6 @@ def _data_files(folder: Path) -> Iterator[Path]:
             yield path
 
 
-def _natural(path: Path) -> list[Any]:
+def _natural(path: Path) -> list[object]:
     """Order `part-2` before `part-10`."""
     return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", path.as_posix())]

@@ -153,7 +153,7 @@ def _unpacked_bytes(column: Any) -> int:
     return int(column.nbytes)
 
 
-def _is_text(kind: Any) -> bool:
+def _is_text(kind: object) -> bool:
     from pyarrow import types
 
     return bool(
@@ -171,7 +171,7 @@ def _check_size(path: Path, size: int) -> None:
         )
 
 
-def _chosen_sheet(path: Path, sheets: list[Any], wanted: str | None) -> Any:
+def _chosen_sheet(path: Path, sheets: list[Any], wanted: str | None) -> object:
     by_name = {sheet.title: sheet for sheet in sheets if hasattr(sheet, "iter_rows")}  # charts have no rows
     if wanted is not None:
         if wanted not in by_name:

@@ -136,7 +136,7 @@ def _plain_loader() -> Any:
     return Loader
 
 
-def _rows_of_value(value: Any, path: Path, reading: FileReading) -> Placed:
+def _rows_of_value(value: object, path: Path, reading: FileReading) -> Placed:
     """Yield the rows of a list of objects, or of an object that holds them in one of the usual ways."""
     ids: list[str] | None = None
     if isinstance(value, dict):

@@ -88,7 +88,7 @@ class Acting:
     async def _run_each(self, calls: Sequence[ToolCall]) -> Sequence[ToolResult]:
         return [self._checked(await self.environment.call(call), call) for call in calls]
 
-    def _checked(self, result: Any, call: ToolCall) -> ToolResult:
+    def _checked(self, result: object, call: ToolCall) -> ToolResult:
         return self.file_limits.apply(_checked(result, call))
 
 
@@ -182,7 +182,7 @@ async def _leave(environment: AbstractAsyncContextManager[Any], *raised: Any) ->
             raise
 
 
-def _checked(result: Any, call: ToolCall) -> ToolResult:
+def _checked(result: object, call: ToolCall) -> ToolResult:
     """Return the result with the id of its call; what is none, or more than any model reads, is a fault of the tool."""
     if not isinstance(result, ToolResult) or not isinstance(result.content, str):
         kind = type(result.content if isinstance(result, ToolResult) else result).__name__

@@ -110,7 +110,7 @@ class Actors:
         finally:
             del self._expected[token]
 
-    async def _idle_actor(self) -> Any:
+    async def _idle_actor(self) -> object:
         """Return an actor whose worker has ended, if there is one: it starts another at once."""
         import ray
 
@@ -121,7 +121,7 @@ class Actors:
                 return actor
         return None
 
-    async def _new_actor(self, *, is_spare: bool) -> Any:
+    async def _new_actor(self, *, is_spare: bool) -> object:
         import ray
 
         if is_spare:
@@ -131,7 +131,7 @@ class Actors:
                     return await self._placed_actor(cores=1, seconds=SPARE_SECONDS)
         return await self._placed_actor(cores=0 if is_spare else 1, seconds=HIRE_SECONDS)
 
-    async def _placed_actor(self, *, cores: int, seconds: float) -> Any:
+    async def _placed_actor(self, *, cores: int, seconds: float) -> object:
         import ray
 
         options = {"num_cpus": cores, "max_restarts": 0, "max_concurrency": 4}

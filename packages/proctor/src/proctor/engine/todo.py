@@ -3,7 +3,6 @@
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
-from typing import Any
 
 from msgspec.structs import replace
 
@@ -89,7 +88,7 @@ class Todo:
         )
         return trial, []
 
-    def _state_after(self, leader: Trial | None) -> Mapping[str, Any] | None:
+    def _state_after(self, leader: Trial | None) -> Mapping[str, object] | None:
         """Return the state that a sample left; one in which the agent failed left things as it found them, None at the beginning."""
         while leader is not None and leader.outcome == "agent_failed":
             earlier = self._followed(leader.sample_id)

@@ -119,7 +119,7 @@ def _plain(value: Any, within: tuple[int, ...]) -> Any:
         return _ABSENT
 
 
-def _public(value: object) -> dict[str, Any] | None:
+def _public(value: object) -> dict[str, object] | None:
     """Return the public attributes of an object; None for one that has no attributes of its own."""
     if isinstance(value, msgspec.Struct):
         names: Any = value.__struct_fields__

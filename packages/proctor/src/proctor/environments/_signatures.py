@@ -162,7 +162,7 @@ def _schema(arguments: type[msgspec.Struct]) -> dict[str, Any]:
     return {**schema, "$defs": definitions} if definitions else schema
 
 
-def _lift(schema: Any, found: dict[str, Any]) -> None:
+def _lift(schema: object, found: dict[str, object]) -> None:
     """Move the `$defs` of schemas within a schema to where their references lead."""
     if isinstance(schema, list):
         for value in schema:
@@ -173,7 +173,7 @@ def _lift(schema: Any, found: dict[str, Any]) -> None:
             _lift(value, found)
 
 
-def _complete(schema: dict[str, Any], parameter: inspect.Parameter, hint: Any, text: str | None) -> None:
+def _complete(schema: dict[str, object], parameter: inspect.Parameter, hint: object, text: str | None) -> None:
     """Add what only the signature and the docstring say: the description and the default."""
     remarks = get_args(hint)[1:] if get_origin(hint) is Annotated else ()
     for remark in remarks:
@@ -185,7 +185,7 @@ def _complete(schema: dict[str, Any], parameter: inspect.Parameter, hint: Any, t
             schema.setdefault("default", msgspec.json.decode(msgspec.json.encode(parameter.default)))
 
 
-def _schema_of(kind: type) -> dict[str, Any]:
+def _schema_of(kind: type) -> dict[str, object]:
     make = getattr(kind, "model_json_schema", None)
     if make is None:
         raise TypeError(f"{kind.__module__}.{kind.__qualname__}")

@@ -95,7 +95,7 @@ class Chromium:
         if not self._entered:
             await self._end()
 
-    async def open(self, **options: Any) -> "Window":
+    async def open(self, **options: object) -> "Window":
         """Return a context of its own, with the options of Playwright's `new_context` (viewport, storage_state, locale, offline …).
 
         Raises:

@@ -48,7 +48,7 @@ def make(argument: str, options: Mapping[str, Any]) -> Callable[[Sample], Enviro
 
 
 def wrap(
-    target: object, *, name: str = "", arguments: Mapping[str, Any] | None = None
+    target: object, *, name: str = "", arguments: Mapping[str, object] | None = None
 ) -> Callable[[Sample], Environment]:
     """Return what makes the environment of a sample from a class, a function or an object.
 
@@ -160,7 +160,7 @@ class PythonEnvironment:
         state = await self._within_limit("state", self._target.state if is_own else partial(plain, self._target))
         return plain(state) if isinstance(state, Mapping) else {"state": plain(state)}
 
-    async def _within_limit(self, name: str, function: Callable[[], Any]) -> Any:
+    async def _within_limit(self, name: str, function: Callable[[], Any]) -> object:
         """Return what a function of the object returns.
 
         Raises:
@@ -196,7 +196,7 @@ class PythonEnvironment:
         value = function() if self._thread is None else await self._thread.run(function)
         return await value if inspect.isawaitable(value) else value
 
-    async def _entered(self, made: Any, stack: AsyncExitStack) -> Any:
+    async def _entered(self, made: object, stack: AsyncExitStack) -> object:
         """Enter an object that is a context manager; as with `with`, what that gives is the object."""
         if isinstance(made, AbstractAsyncContextManager):
             return await stack.enter_async_context(made)
@@ -261,7 +261,7 @@ def _is_async(kind: type) -> bool:
     return any(map(inspect.iscoroutinefunction, methods)) or hasattr(kind, "__aenter__")
 
 
-def _made(target: Callable[..., Any], options: Mapping[str, Any], sample: Sample) -> Environment:
+def _made(target: Callable[..., Any], options: Mapping[str, object], sample: Sample) -> Environment:
     arguments = copy.deepcopy({**options, **(sample.known.environment or {})})  # the object may keep and change them
     if isinstance(target, FunctionType) and "sample" in inspect.signature(target).parameters:
         arguments["sample"] = sample
@@ -282,7 +282,7 @@ def _copied(name: str, target: object, sample: Sample) -> Environment:
     return PythonEnvironment(partial(copy.deepcopy, target), in_thread=not _is_async(type(target)))
 
 
-def _check_arguments(target: Callable[..., Any], name: str, arguments: Mapping[str, Any]) -> None:
+def _check_arguments(target: Callable[..., Any], name: str, arguments: Mapping[str, object]) -> None:
     try:
         parameters = inspect.signature(target).parameters
     except ValueError:  # written in C

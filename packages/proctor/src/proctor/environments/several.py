@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from inspect import isawaitable
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 from msgspec.structs import replace
 
@@ -21,7 +21,7 @@ from proctor.environments._plain import refusal
 _LABELLED = re.compile(r"([A-Za-z][A-Za-z0-9]{0,30})=(?=[a-z][a-z_-]*:)")
 
 
-def environment_of(names: Sequence[str], options: Mapping[str, Any]) -> MakeEnvironment:
+def environment_of(names: Sequence[str], options: Mapping[str, object]) -> MakeEnvironment:
     """Return what makes the environment of a sample.
 
     The options of an environment with a label are those that begin with it, `LABEL.option`; several environments need labels for
@@ -49,7 +49,7 @@ def environment_of(names: Sequence[str], options: Mapping[str, Any]) -> MakeEnvi
     return Makers(makers)
 
 
-def _made(name: str, options: Mapping[str, Any]) -> MakeEnvironment:
+def _made(name: str, options: Mapping[str, object]) -> MakeEnvironment:
     kind, colon, argument = name.partition(":")
     room = kind.replace("-", "_")
     if colon and registry.ENVIRONMENTS.knows(room):

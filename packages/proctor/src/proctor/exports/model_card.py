@@ -104,7 +104,7 @@ def _part(record: RunRecord) -> str | None:
     return of_hub["config"] if of_hub else record.task.partition("/")[2] or None
 
 
-def _entry(record: RunRecord, data_set: str, main: Estimate) -> dict[str, Any]:
+def _entry(record: RunRecord, data_set: str, main: Estimate) -> dict[str, object]:
     dataset = {"id": data_set, "task_id": str(record.spec.task_options.get("config") or "default")}
     if revision := record.provenance.get("revision"):
         dataset["revision"] = str(revision)

@@ -209,7 +209,7 @@ def encode_request(request: Mapping[str, object]) -> bytes:
         return json.dumps(request).encode() + b"\n"
 
 
-def value_of(reply: WorkerReply, program: WorkerProgram) -> Any:
+def value_of(reply: WorkerReply, program: WorkerProgram) -> object:
     """Return the value of a reply.
 
     Raises:

@@ -396,7 +396,7 @@ def _decoded(line: bytes) -> _Row:
         return _row.decode(repaired(line))
 
 
-def _reasons(errors: Any) -> str:
+def _reasons(errors: object) -> str:
     """Return what a batch that failed says of itself, in a few words."""
     listed = errors.get("data") if isinstance(errors, dict) else None
     first = listed[0] if isinstance(listed, list) and listed else errors

@@ -93,7 +93,7 @@ def _validator() -> Any:
     return extend(Draft202012Validator, {"pattern": pattern, "patternProperties": pattern_properties})
 
 
-def _check_words(schema: Any, path: str, depth: int) -> None:
+def _check_words(schema: object, path: str, depth: int) -> None:
     if isinstance(schema, bool):
         return
     if not isinstance(schema, Mapping) or depth > DEPTH:
@@ -163,7 +163,7 @@ def _unexpected(error: Any) -> str:
     )
 
 
-def _holds_long_number(value: Any) -> bool:
+def _holds_long_number(value: object) -> bool:
     rest = [value]
     while rest:
         entry = rest.pop()

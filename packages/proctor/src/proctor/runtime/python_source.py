@@ -19,7 +19,7 @@ def parse(path: Path) -> ast.Module:
         raise BadInput("{path} cannot be read: {error}.", path=path, error=error) from None
 
 
-def literal(node: ast.AST) -> Any:
+def literal(node: ast.AST) -> object:
     """Return the value of an expression of literals; an f-text without fields is one.
 
     Raises:

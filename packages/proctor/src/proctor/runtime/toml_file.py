@@ -2,7 +2,7 @@
 
 import tomllib
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
 
@@ -27,7 +27,7 @@ def read_toml(path: Path, kind: type[T], *, most_bytes: int) -> T:
         raise BadInput("{path}: {error}.", path=path, error=in_words(error)) from None
 
 
-def parse_toml(data: bytes, path: str | Path, *, most_bytes: int) -> dict[str, Any]:
+def parse_toml(data: bytes, path: str | Path, *, most_bytes: int) -> dict[str, object]:
     """Return the tables in the content of a file, in UTF-8 with or without a mark.
 
     Raises:

@@ -56,14 +56,14 @@ def recorded_judge(scorer: object) -> JudgeInfo | None:
     return judge if isinstance(judge, JudgeInfo) else None
 
 
-def together(results: Sequence[Any], put: Callable[[list[Result]], Result]) -> Result | Awaitable[Result]:
+def together(results: Sequence[object], put: Callable[[list[Result]], Result]) -> Result | Awaitable[Result]:
     """Return `put` of the results; an awaitable if one of them is."""
     if any(inspect.isawaitable(result) for result in results):
         return _awaited(results, put)
     return _put([_as_result(result) for result in results], put)
 
 
-async def _awaited(results: Sequence[Any], put: Callable[[list[Result]], Result]) -> Result:
+async def _awaited(results: Sequence[object], put: Callable[[list[Result]], Result]) -> Result:
     waiting = [result for result in results if inspect.isawaitable(result)]
     arrived = iter(await run_together(*waiting))
     return _put([_as_result(next(arrived) if inspect.isawaitable(result) else result) for result in results], put)

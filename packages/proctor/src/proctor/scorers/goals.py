@@ -130,7 +130,7 @@ def _fits(call: ToolCall, goal: Goal) -> bool:
     )
 
 
-def _has(state: Mapping[str, Any] | None, path: str, wanted: object) -> bool:
+def _has(state: Mapping[str, object] | None, path: str, wanted: object) -> bool:
     here: Any = state
     for name in path.split("."):
         if isinstance(here, Mapping) and name in here:

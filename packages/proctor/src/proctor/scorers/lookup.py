@@ -24,7 +24,7 @@ class Make(Protocol):
     ) -> Scorer: ...
 
 
-def find_scorer(name: str, options: Mapping[str, Any] | None = None, *, find: Find | None = None) -> Scorer:
+def find_scorer(name: str, options: Mapping[str, object] | None = None, *, find: Find | None = None) -> Scorer:
     """Return the scorer `file` or `file:function`, with its options.
 
     Options of a file that does not make scorers are put into `sample.meta["file"]`, below what the sample itself says.

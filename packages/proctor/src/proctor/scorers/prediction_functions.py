@@ -79,7 +79,7 @@ def refuse_other_orders(function: object, name: str) -> None:
         )
 
 
-def adapted(function: Callable[..., Any], arguments: Mapping[str, Any] | None = None) -> Scorer:
+def adapted(function: Callable[..., Any], arguments: Mapping[str, object] | None = None) -> Scorer:
     """Return a scorer that calls the function with the answer, the target as text, and its arguments."""
     count = min(len(_placed(function)), 4)
     given = Arguments(arguments or {})

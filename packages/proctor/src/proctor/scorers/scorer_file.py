@@ -157,12 +157,12 @@ class _File:
         scorer: Scorer = value
         return scorer
 
-    def _in_folder(self, key: str, value: Any) -> Any:
+    def _in_folder(self, key: str, value: Any) -> object:
         """Paths among the options begin where the file is."""
         is_path = isinstance(value, str) and (key.endswith("_file") or (key == "rubric" and value.endswith(".toml")))
         return str(self._folder / value) if is_path else value
 
-    def _named_in(self, value: Any) -> Iterator[str]:
+    def _named_in(self, value: object) -> Iterator[str]:
         """Yield the other tables that options lead to, so that a change there changes the version too."""
         if isinstance(value, str) and value in self._tables:
             yield value
@@ -188,7 +188,7 @@ def _of_article(values: Mapping[str, Any], where: str) -> Configured:
     )
 
 
-def _version(kind: str, options: Any, scorer: Scorer, others: list[Any]) -> str:
+def _version(kind: str, options: object, scorer: Scorer, others: list[object]) -> str:
     """Return a short digest of the options and of the code that reads them."""
     module = inspect.getmodule(scorer.__code__ if inspect.isfunction(scorer) else scorer)
     try:
@@ -230,7 +230,7 @@ def read(path: Path) -> Mapping[str, Any]:
     return values
 
 
-def _yaml(text: str, path: Path) -> Any:
+def _yaml(text: str, path: Path) -> object:
     import yaml
 
     try:

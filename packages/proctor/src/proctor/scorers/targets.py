@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Sequence
-from typing import Any
 
 from proctor.core.sample import Sample
 from proctor.core.score import Unscored
@@ -27,7 +26,7 @@ def targets_of(sample: Sample) -> tuple[str, ...]:
     return tuple(text for value in given if value is not None and (text := as_text(value).strip()))
 
 
-def as_text(value: Any) -> str:
+def as_text(value: object) -> str:
     """Return a target as text: a text unchanged, all else as JSON."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 

@@ -21,7 +21,7 @@ def a_sample(id: str, *, cluster: str | None = None, tags: Mapping[str, str] | N
     return Sample.ask(id, f"What is the capital of {id}?", target="Paris", cluster=cluster, tags=tags)
 
 
-def a_trial(sample_id: str, attempt: int = 0, outcome: Outcome = "scored", *, run: str = "r", **given: Any) -> Trial:
+def a_trial(sample_id: str, attempt: int = 0, outcome: Outcome = "scored", *, run: str = "r", **given: object) -> Trial:
     values: dict[str, Any] = {
         "trajectory": Trajectory.of(f"{sample_id}?"),
         "usage": Usage(input_tokens=3, requests=1),

@@ -73,5 +73,5 @@ def score(function: Scorer, sample: Sample, answer: str) -> Any:
     return asyncio.run(_wait_for(result)) if inspect.isawaitable(result) else result
 
 
-async def _wait_for(result: Any) -> Any:
+async def _wait_for(result: Any) -> object:
     return await result

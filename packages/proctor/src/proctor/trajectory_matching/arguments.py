@@ -246,7 +246,7 @@ def is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _function(name: Any, expected: Any, got: Any) -> bool:  # noqa: ARG001 - as the others
+def _function(name: Any, expected: object, got: Any) -> bool:  # noqa: ARG001 - as the others
     from proctor.registry import load_object
 
     return bool(load_object(str(name), "match")(got))

@@ -34,7 +34,7 @@ class ToolManager:
             self.inited_tools[name] = self.get_api_by_name(name)["class"]()
         return self.inited_tools[name]
 
-    def api_call(self, tool_name: str, **given: Any) -> Any:
+    def api_call(self, tool_name: str, **given: Any) -> object:
         """Return what a tool gives back."""
         known = self.get_api_by_name(tool_name)["input_parameters"]
         for parameter in given:

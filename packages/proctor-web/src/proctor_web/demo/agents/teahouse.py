@@ -16,7 +16,7 @@ def agent(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [*_act(said, _is_chinese(said), _last_tea(messages))]
 
 
-def _act(said: str, chinese: bool, before: str | None) -> Iterator[dict[str, Any]]:
+def _act(said: str, chinese: bool, before: str | None) -> Iterator[dict[str, object]]:
     tea = _tea(said) or before
     if re.search("order|buy|take|要|买|来", said.lower()):
         if tea is None:
@@ -40,7 +40,7 @@ def _act(said: str, chinese: bool, before: str | None) -> Iterator[dict[str, Any
         yield _says(f"我们有{names}。" if chinese else f"We have {names}. What would you like?")
 
 
-def _says(text: str) -> dict[str, Any]:
+def _says(text: str) -> dict[str, object]:
     return {"role": "assistant", "content": text}
 
 
@@ -49,7 +49,7 @@ def _calls(name: str, **arguments: object) -> dict[str, Any]:
     return {"role": "assistant", "content": None, "tool_calls": [call]}
 
 
-def _returns(name: str, result: object) -> dict[str, Any]:
+def _returns(name: str, result: object) -> dict[str, object]:
     return {"role": "tool", "tool_call_id": name, "content": json.dumps(result)}
 
 
@@ -62,6 +62,6 @@ def _tea(text: str) -> str | None:
     return next((tea for name, tea in known.items() if name in text.lower()), None)
 
 
-def _last_tea(messages: list[dict[str, Any]]) -> str | None:
+def _last_tea(messages: list[dict[str, object]]) -> str | None:
     asked = (str(message["content"]) for message in reversed(messages[:-1]) if message["role"] == "user")
     return next((tea for text in asked if (tea := _tea(text)) is not None), None)

@@ -21,6 +21,6 @@ class API:
             said["exception"] = str(error)
         return {"api_name": type(self).__name__, "input": given, **said}
 
-    def check_api_call_correctness(self, response: Mapping[str, Any], groundtruth: Mapping[str, Any]) -> bool:
+    def check_api_call_correctness(self, response: Mapping[str, object], groundtruth: Mapping[str, object]) -> bool:
         """True if two results are the same."""
         return all(response[key] == groundtruth[key] for key in ("input", "output", "exception"))

@@ -40,7 +40,7 @@ class ToolSearcher(API):
     def answer(self, keywords: str) -> Any:
         return self.best_match_api(keywords)
 
-    def best_match_api(self, keywords: str) -> Any:
+    def best_match_api(self, keywords: str) -> object:
         """Return the tool with the most keywords in its description."""
         words = set(keywords.lower().split())
         tools = (FindBook, ReserveBook)
