@@ -9,7 +9,7 @@ from proctor.core.sample import Sample, Turn
 from proctor_adapters.imports._messages import message
 
 
-def inspect_agent(agent: resolve.AgentLike, **options: object) -> object:
+def inspect_agent(agent: resolve.AgentLike, **options: object) -> Any:
     """Return an agent of Inspect that answers as an agent of Proctor does.
 
     `eval(task, solver=inspect_agent("./mine.py:answer"), model=None)`: it is given the messages so far and adds one. Tools of the task cannot be offered to it, as Inspect hands an agent no tools.

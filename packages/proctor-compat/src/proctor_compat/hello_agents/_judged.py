@@ -51,7 +51,7 @@ class JudgingEvaluator:
         self.run: Run | None = None
         self._model = model_of(llm, self.judge_model)
 
-    def export_results(self, results: Mapping[str, object], output_path: str | Path) -> None:
+    def export_results(self, results: Mapping[str, Any], output_path: str | Path) -> None:
         text = json.dumps(results, ensure_ascii=False, indent=2, default=str)
         tell(say("✅ Results written: {path}", path=write(Path(output_path), text, replace=True)))
 
@@ -129,7 +129,7 @@ def item(problem: Mapping[str, Any], id: str) -> JudgedItem:
     return JudgedItem(id=id, texts=texts)
 
 
-def id_of(problem: Mapping[str, object], usual: str) -> str:
+def id_of(problem: Mapping[str, Any], usual: str) -> str:
     id = problem.get("problem_id", problem.get("id"))
     return usual if id in (None, "") else str(id)
 

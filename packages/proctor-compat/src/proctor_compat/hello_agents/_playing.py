@@ -42,7 +42,7 @@ class PlayedSample(msgspec.Struct, frozen=True, kw_only=True):
         return str(self.trial.failure.reason) if self.trial.failure is not None else None
 
 
-def play(task: Task, agent: object, *, concurrency: int = 1) -> tuple[Run, list[PlayedSample]]:
+def play(task: Task, agent: Any, *, concurrency: int = 1) -> tuple[Run, list[PlayedSample]]:
     """Run every sample once, in order, and give back the run, which is in the default store, and its samples.
 
     One sample at a time, as in the original: a plain object with `run` may not bear more.
@@ -104,7 +104,7 @@ class Questions(ABC):
     def load(self) -> list[dict[str, Any]]:
         """Read and check the questions."""
 
-    def get_sample(self, index: int) -> dict[str, object]:
+    def get_sample(self, index: int) -> dict[str, Any]:
         return self._loaded()[index]
 
     def __len__(self) -> int:
@@ -140,7 +140,7 @@ class QuestionEvaluator(ABC):
             results["error"] = str(error)
         return results
 
-    def evaluate_sample(self, agent: Any, sample: Mapping[str, Any]) -> dict[str, object]:
+    def evaluate_sample(self, agent: Any, sample: Mapping[str, Any]) -> dict[str, Any]:
         """Ask one question, in any form of the chapter."""
         row: dict[str, Any] = self._evaluate_items(agent, [sample])["detailed_results"][0]
         return row

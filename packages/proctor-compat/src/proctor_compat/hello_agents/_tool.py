@@ -73,7 +73,7 @@ class Tool(ABC):
             "function": {"name": self.name, "description": self.description, "parameters": schema},
         }
 
-    def run_with_timing(self, parameters: Mapping[str, object]) -> object:
+    def run_with_timing(self, parameters: Mapping[str, object]) -> Any:
         """Call the tool as agents of version 1 do; its answer, or its error, as their `ToolResponse`."""
         from hello_agents.tools.errors import ToolErrorCode
         from hello_agents.tools.response import ToolResponse
@@ -94,11 +94,11 @@ class Tool(ABC):
             return ToolResponse.error(code=ToolErrorCode.INVALID_PARAM, message=error, **seen)
         return ToolResponse.success(text=text, data=data, **seen)
 
-    async def arun(self, parameters: Mapping[str, object]) -> object:
+    async def arun(self, parameters: Mapping[str, object]) -> Any:
         """Call the tool without blocking the event loop."""
         return await asyncio.to_thread(self.run_with_timing, parameters)
 
-    async def arun_with_timing(self, parameters: Mapping[str, object]) -> object:
+    async def arun_with_timing(self, parameters: Mapping[str, object]) -> Any:
         """Call the tool as the async agents of version 1 do."""
         return await self.arun(parameters)
 
@@ -194,7 +194,7 @@ class EvaluationTool(Tool):
         tell(say("📄 Report: {path}", path=path))
         return text
 
-    def write_guide(self, folder: Path, **values: object) -> None:
+    def write_guide(self, folder: Path, **values: Any) -> None:
         """Write how to submit to the leaderboard next to the exported results."""
         now = stamp()
         guide = page(f"{self.benchmark.lower()}_guide.md.jinja", created=now, **values)

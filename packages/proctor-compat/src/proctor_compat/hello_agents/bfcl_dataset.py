@@ -101,7 +101,7 @@ class BFCLDataset(Questions):
         )
         return self.data
 
-    def get_ground_truth(self, sample_id: str) -> object:
+    def get_ground_truth(self, sample_id: str) -> Any:
         """Return the answer of a question; [] if it has none."""
         self._loaded()
         return self.ground_truth.get(sample_id, [])
@@ -140,7 +140,7 @@ def category_of(name: str) -> str:
     return name
 
 
-def _item(entry: dataset.BfclEntry) -> dict[str, object]:
+def _item(entry: dataset.BfclEntry) -> dict[str, Any]:
     question = [[{"role": said.role, "content": said.content} for said in entry.question]]
     item: dict[str, Any] = {"id": entry.id, "question": question, "function": entry.functions}
     return item if entry.answers is None else {**item, "ground_truth": entry.answers}

@@ -169,7 +169,7 @@ def question_of(item: Mapping[str, Any]) -> str:
     return "\n\n".join(f"{message['role']}: {message['content']}" for message in messages)
 
 
-def prompt_of(question: str, functions: Sequence[Mapping[str, object]], category: str) -> str:
+def prompt_of(question: str, functions: Sequence[Mapping[str, Any]], category: str) -> str:
     """Return what the agent is asked: the functions, the question, and the form of the reply; without functions the question."""
     if not functions:
         return question
@@ -178,7 +178,7 @@ def prompt_of(question: str, functions: Sequence[Mapping[str, object]], category
     return PROMPT.format(functions=lines, question=question)
 
 
-def _document(function: Mapping[str, Any]) -> dict[str, object]:
+def _document(function: Mapping[str, Any]) -> dict[str, Any]:
     """Return a function document as the official checker reads it."""
     parameters = function.get("parameters") or {}
     properties = {name: _schema(schema) for name, schema in (parameters.get("properties") or {}).items()}

@@ -134,7 +134,7 @@ class BFCLMetrics:
         }
 
 
-def _by_category(rows: Sequence[Mapping[str, object]]) -> dict[str, dict[str, Any]]:
+def _by_category(rows: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
     grouped: dict[str, list[Mapping[str, Any]]] = {}
     for row in rows:
         grouped.setdefault(str(row.get("category", "unknown")), []).append(row)
@@ -169,7 +169,7 @@ def _distribution(scores: Sequence[float]) -> dict[str, Any]:
     return figures | {"quartiles": {"q1": figures.pop("q1"), "q2": figures["median"], "q3": figures.pop("q3")}}
 
 
-def _average(rows: Sequence[Mapping[str, object]], key: str) -> float:
+def _average(rows: Sequence[Mapping[str, Any]], key: str) -> float:
     mean = _mean(rows, key)
     return NOTHING if mean is None else mean
 

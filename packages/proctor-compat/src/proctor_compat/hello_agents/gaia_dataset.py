@@ -63,7 +63,7 @@ class GAIADataset(Questions):
         )
         return self.data
 
-    def get_by_level(self, level: int | str) -> list[dict[str, object]]:
+    def get_by_level(self, level: int | str) -> list[dict[str, Any]]:
         return [item for item in self._loaded() if item["level"] == level_of(level)]
 
     def get_level_distribution(self) -> dict[int, int]:
@@ -84,7 +84,7 @@ class GAIADataset(Questions):
             "split": self.split,
         }
 
-    def _items(self) -> Iterator[dict[str, object]]:
+    def _items(self) -> Iterator[dict[str, Any]]:
         root = self._root()
         if root.is_file() or not _is_published(root, self.split):
             yield from _of_json(root)
@@ -132,7 +132,7 @@ def _is_published(root: Path, split: dataset.Split) -> bool:
     return True
 
 
-def _of_json(root: Path) -> Iterator[dict[str, object]]:
+def _of_json(root: Path) -> Iterator[dict[str, Any]]:
     """Yield the questions of a set of the user's: every `*gaia*.json` below a folder, each a list or one question."""
     paths = [root] if root.is_file() else sorted(path for path in root.rglob("*.json") if "gaia" in path.name.lower())
     if not paths:
@@ -152,7 +152,7 @@ def _of_json(root: Path) -> Iterator[dict[str, object]]:
             yield _as_dict(item, record)
 
 
-def _as_dict(item: dataset.GaiaItem, record: Mapping[str, object]) -> dict[str, object]:
+def _as_dict(item: dataset.GaiaItem, record: Mapping[str, Any]) -> dict[str, Any]:
     annotator = record.get("Annotator Metadata", record.get("annotator_metadata")) or {}
     path = "" if item.attachment is None else str(item.attachment)
     return {

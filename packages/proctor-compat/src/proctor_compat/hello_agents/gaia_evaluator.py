@@ -119,7 +119,7 @@ def hello_partial(sample: Sample, trajectory: Trajectory) -> Any:
     return partial(sample, trajectory)
 
 
-def sample_of(item: Mapping[str, object]) -> Sample:
+def sample_of(item: Mapping[str, Any]) -> Sample:
     """Return a question as a sample; an attachment is named in it, for the agent's own tools to open."""
     path = item.get("file_path") or item.get("file_name")
     text = str(item["question"]) + (NOTE.format(path=path) if path else "")
@@ -129,7 +129,7 @@ def sample_of(item: Mapping[str, object]) -> Sample:
     return Sample.ask(str(item["task_id"]), text, target=None if truth is None else str(truth), tags=tags, meta=meta)
 
 
-def _row(item: Mapping[str, object], played: PlayedSample, scorer: str) -> dict[str, Any]:
+def _row(item: Mapping[str, Any], played: PlayedSample, scorer: str) -> dict[str, Any]:
     trial = played.trial
     reply = trial.trajectory.answer
     row: dict[str, Any] = {

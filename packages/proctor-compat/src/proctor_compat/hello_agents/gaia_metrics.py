@@ -25,7 +25,7 @@ class GAIAMetrics:
         return float(rates(_rows(results))["partial_match_rate"])
 
     @staticmethod
-    def calculate_level_metrics(results: Results, level: int) -> dict[str, object]:
+    def calculate_level_metrics(results: Results, level: int) -> dict[str, Any]:
         """Return the figures of one level."""
         return rates([row for row in _rows(results) if str(row.get("level")) == str(level)])
 

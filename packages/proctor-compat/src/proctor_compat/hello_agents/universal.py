@@ -196,7 +196,7 @@ def _dimension(one: EvaluationDimension) -> RubricDimension:
     )
 
 
-def _path(config: Mapping[str, object]) -> Path:
+def _path(config: Mapping[str, Any]) -> Path:
     path, kind = Path(str(config["path"])), str(config.get("format", "auto")).lower()
     if kind != "auto" and f".{kind}" != path.suffix.lower():
         raise BadInput("{path} is no file of the format '{format}' by its name.", path=path, format=kind)

@@ -56,7 +56,7 @@ class _Asked:
         return [Step(message=Message.of("assistant", prediction), usage=usage)]
 
 
-def _made(evaluator: type, name: str, arguments: Mapping[str, object]) -> Any:
+def _made(evaluator: type, name: str, arguments: Mapping[str, Any]) -> Any:
     parameters = inspect.signature(evaluator).parameters.values()
     named = [
         parameter

@@ -47,7 +47,7 @@ def calculate_score(args: Any) -> tuple[float, float, float]:
     return score, total, 100 * score / total if total else math.nan
 
 
-def load_predictions(path: str | Path) -> dict[str, dict[str, object]]:
+def load_predictions(path: str | Path) -> dict[str, dict[str, Any]]:
     """Read answers by question id: `{id: {"answer": …}}`, `{id: text}`, or a prediction file of the original.
 
     Every entry of the result has `answer`.

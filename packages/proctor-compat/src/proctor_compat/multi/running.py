@@ -266,6 +266,6 @@ def _read_store(url: str) -> dict[str, object]:
     return predictions
 
 
-def write_json(path: Path, value: object) -> None:
+def write_json(path: Path, value: Any) -> None:
     """Write a file in the original's format, all at once; missing folders are made."""
     write(path, json.dumps(value, ensure_ascii=False, indent=4) + "\n", replace=True)

@@ -204,7 +204,7 @@ def _is_folder(module: str) -> bool:
     return not module.replace(".", "").isidentifier() and Path(module).is_dir()
 
 
-async def _root_agent(module: str) -> object:
+async def _root_agent(module: str) -> Any:
     """Return `root_agent` of the module or of its `agent`, else what `get_agent_async` returns."""
     for name in ("agent.root_agent", "root_agent"):
         with suppress(BadInput):

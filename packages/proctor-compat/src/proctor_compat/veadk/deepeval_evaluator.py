@@ -60,7 +60,7 @@ class DeepevalEvaluator(BaseEvaluator):
         self._base, self._key = judge_model_api_base, judge_model_api_key
 
     @cached_property
-    def judge_model(self) -> object:
+    def judge_model(self) -> Any:
         """The judge as an object of DeepEval; without DeepEval one for Proctor's own metrics of the same names."""
         if find_spec("deepeval") is None:
             return endpoint(self.judge_model_name, *address_and_key(self._base, self._key))
@@ -147,7 +147,7 @@ def _case_data(place: int, result: Any) -> EvalResultCaseData:
     )
 
 
-def _scorers(metrics: Sequence[object]) -> list[Scorer]:
+def _scorers(metrics: Sequence[Any]) -> list[Scorer]:
     """Scorers with names that are different, as two metrics may be called the same."""
     scorers: list[Any] = []
     for metric in metrics:
@@ -159,7 +159,7 @@ def _scorers(metrics: Sequence[object]) -> list[Scorer]:
     return scorers
 
 
-def _evaluation(found: Sequence[CaseOutcome], thresholds: Mapping[str, float | None]) -> object:
+def _evaluation(found: Sequence[CaseOutcome], thresholds: Mapping[str, float | None]) -> Any:
     try:
         from deepeval.evaluate.types import EvaluationResult, TestResult
         from deepeval.test_run import MetricData

@@ -10,7 +10,7 @@ from typing import Any, Self
 import msgspec
 
 
-def _foreign(value: Any) -> object:
+def _foreign(value: Any) -> Any:
     """Return objects of google-adk inside ours as plain data."""
     return value.model_dump(mode="json", exclude_none=True)
 
