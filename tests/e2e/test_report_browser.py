@@ -9,6 +9,7 @@ from typing import Any
 
 import example_runs
 import pytest
+import told_trials
 from memory_store import MemoryStore
 from playwright.sync_api import Browser, Dialog, Page, Request, expect, sync_playwright
 
@@ -183,6 +184,25 @@ def test_a_comparison_shows_both_answers_and_which_samples_moved(visit: Open) ->
     page.fill("#find", "")
     page.select_option("#state", "both_wrong")
     expect(page.locator("#count")).to_have_text("1 of 4")
+
+
+async def pictured_run(store: MemoryStore) -> tuple[RunRecord, list[Estimate]]:
+    """A question with a picture, of which a tool returns a part."""
+    run = example_runs.record("pictured", planned=1, scorers=("trajectory",))
+    return run, await example_runs.fill(store, run, [told_trials.picture("pictured")])
+
+
+def test_pictures_are_in_the_page_and_what_only_says_that_it_is_one_is_not(visit: Open) -> None:
+    page = visit(report(pictured_run), "#s-picture")
+    page.get_by_text("Conversation").first.click()
+    pictures = page.locator(".said img")
+    assert [str(pictures.nth(at).get_attribute("alt")).split()[0] for at in range(pictures.count())] == ["red.png"] * 2
+    widths = page.evaluate(
+        "Promise.all([...document.querySelectorAll('.said img')].map((one) => one.decode().then(() => one.naturalWidth)))"
+    )
+    assert min(widths) > 0
+    expect(page.locator(".said")).to_contain_text("page.html")
+    assert page.content().count("data:image/png") == 3  # once for both, in the data, and the two that are open
 
 
 def test_a_phone_shows_the_page_without_scrolling_sideways(small: str, visit: Open) -> None:

@@ -1,3 +1,4 @@
+import base64
 import json
 from typing import Any
 
@@ -5,9 +6,9 @@ import example_runs
 import pytest
 from memory_store import MemoryStore
 
-from proctor.core.sample import Sample
+from proctor.core.sample import File, Message, Sample, ToolResult
 from proctor.core.score import Score
-from proctor.core.trajectory import Trajectory, Usage
+from proctor.core.trajectory import Step, Trajectory, Usage
 from proctor.core.trial import Trial, Verdict
 from proctor.reports import listing as listing_module
 from proctor.reports import render
@@ -102,3 +103,26 @@ async def test_judged_items_are_told_with_their_points_without_scripts_too(write
     text = write(build(run, store, await example_runs.fill(store, run, [one])), "en")
     for shown in ("Judged items", "q1", "3.5 / 4", "clarity", "4.5", "Clear &lt;b&gt;enough&lt;/b&gt;."):
         assert shown in text, shown
+
+
+def pictured(id: str, *pictures: bytes) -> Story:
+    files = tuple(File(name=f"{id}{n}.png", media_type="text/plain", data=data) for n, data in enumerate(pictures))
+    result = ToolResult(name="shoot", content="Done.", files=files)
+    steps = (Step(message=Message(role="tool", parts=(result,)), author="tool"),)
+    trial = Trial(run_id="r", sample_id=id, outcome="scored", trajectory=Trajectory(steps=steps))
+    return story(trial, Sample.ask(id, "Look.", target="x"), [])
+
+
+def test_pictures_are_there_once_up_to_a_limit_and_every_file_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(listing_module, "PICTURE_BYTES", 100)
+    monkeypatch.setattr(listing_module, "MOST_PICTURE_BYTES", 60)
+    small, large = (b"\x89PNG\r\n\x1a\n" + bytes(count) for count in (42, 60))
+    stories = [
+        pictured("a", small, large, b"<svg onload='alert(1)'/>"),
+        pictured("b", small, small + b"1", small[:-1] + b"2"),
+    ]
+    data = data_of(listing(stories, [], 2, ReportWords("en")))
+    assert data["pictures"] == [
+        "data:image/png;base64," + base64.b64encode(known).decode() for known in (small, small[:-1] + b"2")
+    ]
+    assert [[line[2:] for line in row["l"][2:]] for row in data["rows"]] == [[[0], [], []], [[0], [], [1]]]

@@ -17,7 +17,7 @@ from typing import Any
 
 import msgspec
 
-from proctor.chat.dialect import data_url
+from proctor.chat.message_text import data_url
 from proctor.core.parts import ExportPart
 from proctor.core.run import RunRecord
 from proctor.core.sample import File, Message, Part, Reasoning, Sample, Text, ToolCall, ToolResult

@@ -4,7 +4,6 @@ A chat model (`models.openai.ChatModel`) knows addresses, keys, pace, cache and 
 """
 
 import re
-from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from itertools import count
 from typing import Any, NamedTuple, Protocol
@@ -191,8 +190,3 @@ def schema_in(response_format: Mapping[str, object]) -> Mapping[str, object] | N
     """Return the JSON schema that a `response_format` of chat completions holds; None for any JSON."""
     schema = response_format.get("json_schema")
     return schema.get("schema") if isinstance(schema, Mapping) else None
-
-
-def data_url(media_type: str, data: bytes) -> str:
-    """Return bytes as an address that holds them."""
-    return f"data:{media_type};base64,{b64encode(data).decode()}"

@@ -2,6 +2,7 @@
 
 import json
 import re
+from base64 import b64encode
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -40,6 +41,11 @@ def describe_file(file: File) -> str:
     'a.png (image/png, 2 bytes)'
     """
     return f"{file.name or 'file'} ({file.media_type}, {len(file.data or b''):,} bytes)"
+
+
+def data_url(media_type: str, data: bytes) -> str:
+    """Return bytes as an address that holds them."""
+    return f"data:{media_type};base64,{b64encode(data).decode()}"
 
 
 def left_out(file: File, why: str) -> str:

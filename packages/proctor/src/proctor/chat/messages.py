@@ -12,8 +12,8 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from proctor.chat.dialect import Json, ModelReply, count_of, data_url, stop_of
-from proctor.chat.message_text import file_note, pictures_of, result_text
+from proctor.chat.dialect import Json, ModelReply, count_of, stop_of
+from proctor.chat.message_text import data_url, file_note, pictures_of, result_text
 from proctor.chat.thinking import parted
 from proctor.core.sample import File, Message, Part, Reasoning, Text, Tool, ToolCall, ToolResult
 from proctor.core.trajectory import Stop, Usage

@@ -9,8 +9,8 @@ from typing import Any
 
 import msgspec
 
-from proctor.chat.dialect import CallIds, Json, ModelReply, Request, TimedReply, count_of, data_url, opaque_of, stop_of
-from proctor.chat.message_text import file_note, pictures_of, result_text
+from proctor.chat.dialect import CallIds, Json, ModelReply, Request, TimedReply, count_of, opaque_of, stop_of
+from proctor.chat.message_text import data_url, file_note, pictures_of, result_text
 from proctor.chat.messages import OutputDetails, PromptDetails, bytes_of
 from proctor.chat.streaming import Ear
 from proctor.core.sample import File, Message, Part, Reasoning, Text, Tool, ToolCall, ToolResult

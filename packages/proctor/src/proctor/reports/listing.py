@@ -2,7 +2,8 @@
 
 Ten thousand samples have to stay one file that opens in a moment. So every long text is kept once and named by its number,
 what is empty is left out, and the texts of a run share a budget: the more samples, the shorter each text, with the number of
-characters that are missing. `samples.js` reads this data.
+characters that are missing. Pictures that agents or tools returned are there up to a limit, beyond it only the line that names them.
+`samples.js` reads this data.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -10,6 +11,8 @@ from typing import Any
 
 import msgspec
 
+from proctor.chat.message_text import data_url
+from proctor.core.media_type import type_by_bytes
 from proctor.core.run import RunRecord
 from proctor.core.task import Store
 from proctor.core.trial import IN_THE_MEAN
@@ -22,6 +25,10 @@ from proctor.stores.reading import trials_with_verdicts
 CHARACTERS = 20_000_000  # of all texts of a page, shared out over its samples
 LEAST, MOST = 300, 8_000  # of one text
 MOST_BYTES = 30_000_000  # of the JSON; what comes after that is not listed
+PICTURE_BYTES, MOST_PICTURE_BYTES = (
+    10_000_000,
+    1_000_000,
+)  # of the pictures of a page, and of one; the first ones are shown
 SHORT = 24  # texts up to here stand where they are needed; a number would not be shorter
 Ref = str | int
 
@@ -104,9 +111,12 @@ class ListingTables:
         self.tags: list[str] = []
         self.scorers: list[str] = []
         self.rules: list[tuple[str, str]] = []
+        self.pictures: list[str] = []
+        self._picture_bytes = 0
         self._share = max(4 * LEAST, CHARACTERS // max(trials, 1))
         self._characters = text_characters(trials)
         self._number_by_text: dict[str, int] = {}
+        self._number_by_picture: dict[bytes, int] = {}
         self._number_by_tag: dict[str, int] = {}
         self._number_by_scorer: dict[str, int] = {}
         self._number_by_rule: dict[tuple[str, str], int] = {}
@@ -146,6 +156,7 @@ class ListingTables:
         """Return the tables for the scripts, with their texts."""
         return {
             "texts": self.texts,
+            "pictures": self.pictures,
             "tags": self.tags,
             "scorers": self.scorers,
             "rules": self.rules,
@@ -162,8 +173,19 @@ class ListingTables:
                 left_out += 1
                 continue
             characters -= new
-            lines.append([self._role(line), self._ref(line.text)])
+            number = self._picture(line.picture) if line.picture else None
+            lines.append([self._role(line), self._ref(line.text), *(() if number is None else (number,))])
         return lines, left_out
+
+    def _picture(self, data: bytes) -> int | None:
+        """Return the number of a picture; None for one that the page has no room for."""
+        if data not in self._number_by_picture:
+            if len(data) > MOST_PICTURE_BYTES or self._picture_bytes + len(data) > PICTURE_BYTES:
+                return None
+            self._picture_bytes += len(data)
+            self._number_by_picture[data] = len(self.pictures)
+            self.pictures.append(data_url(type_by_bytes(data), data))
+        return self._number_by_picture[data]
 
     def _role(self, line: StoryLine) -> Ref:
         role = self.words.role(line.role)

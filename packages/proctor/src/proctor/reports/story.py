@@ -9,6 +9,7 @@ from proctor.chat.message_text import describe_file
 from proctor.core.digest import digest_bytes
 from proctor.core.errors import BadInput
 from proctor.core.known import KnownDetails
+from proctor.core.media_type import PICTURES, type_by_bytes
 from proctor.core.sample import File, Message, Reasoning, Sample, Text, ToolCall, ToolResult
 from proctor.core.score import Score, Unscored, short_reason
 from proctor.core.sentence import Sentence
@@ -28,12 +29,13 @@ NO_CALL_IS_RIGHT = (
 
 
 class StoryLine(msgspec.Struct, frozen=True, kw_only=True):
-    """One part of the conversation."""
+    """One part of the conversation; `picture` has the bytes of a file that a page may show, b"" for all others."""
 
     turn: int
     role: str
     kind: Kind
     text: str
+    picture: bytes = b""
 
 
 class StoryMark(msgspec.Struct, frozen=True):
@@ -286,6 +288,7 @@ def expected_in_turn(turn: int, reference: object, judged: Sequence[KnownDetails
 def _parts(turn: int, message: Message) -> Iterator[StoryLine]:
     for part in message.parts_with_files:
         kind: Kind
+        picture = b""
         match part:
             case Text(text=text):
                 kind = "text"
@@ -298,8 +301,8 @@ def _parts(turn: int, message: Message) -> Iterator[StoryLine]:
             case ToolResult():
                 kind, text = "result", f"{part.name}: {part.content}"
             case File():
-                kind, text = "file", _file_line(part)
-        yield StoryLine(turn=turn, role=message.role, kind=kind, text=text)
+                kind, text, picture = "file", _file_line(part), _picture(part)
+        yield StoryLine(turn=turn, role=message.role, kind=kind, text=text, picture=picture)
 
 
 def _file_line(file: File) -> str:
@@ -307,6 +310,11 @@ def _file_line(file: File) -> str:
     if file.data is None:
         return f"{file.name or file.path or file.url or ''} ({file.media_type})"
     return f"{describe_file(file)} {digest_bytes(file.data)}"
+
+
+def _picture(file: File) -> bytes:
+    """Return the bytes of a file that are those of a picture, whatever its declared type."""
+    return file.data if file.data is not None and type_by_bytes(file.data) in PICTURES else b""
 
 
 def sides(

@@ -62,8 +62,12 @@ function verdict([scorer, points, shown, reason, , marks]) {
   return made;
 }
 
+// The types of pictures and their bytes were checked where the page was made; the address is data of this page.
+const picture = (number, name) => (number === undefined ? "" : el("img", { src: data.pictures[number], alt: name }));
+
 function conversation(row) {
-  const lines = (row.l ?? []).flatMap(([role, said]) => [el("dt", null, text(role)), el("dd", null, el("pre", null, text(said)))]);
+  const lines = (row.l ?? []).flatMap(([role, said, number]) =>
+    [el("dt", null, text(role)), el("dd", null, el("pre", null, text(said)), picture(number, text(said)))]);
   const facts = [words.conversation, row.s, fill(words.tokens, { tokens: (row.k ?? 0).toLocaleString("en") }), row.w].filter(Boolean);
   const made = el("details", null, el("summary", null, facts.join(" · ")), el("dl", { class: "said" }, ...lines));
   if (row.d) made.append(el("p", { class: "soft" }, fill(words.left_out, { count: row.d })));
