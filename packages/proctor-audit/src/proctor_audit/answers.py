@@ -23,12 +23,14 @@ class AuditAnswer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     Attributes:
         oracle: the right answer instead, as the task or the target has it.
         oracle_of: the right answer to the sample of this id instead.
+        canary: the text is put in place of the target, and searched for by an agent that reads all that it is given.
     """
 
     text: str = ""
     calls: tuple[ToolCall, ...] = ()
     oracle: bool = False
     oracle_of: str = ""
+    canary: bool = False
 
     @property
     def shown(self) -> str:
@@ -65,6 +67,7 @@ class AnswerVerdicts(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         fault: the kind of what kept them from it, such as `worker_hung`.
         ran: True if a scorer ran a call of `PROBE` that the answer held.
+        saw: what showed the agent a canary.
         opened: the files below this folder that a scorer of the user opened.
         calls: those that the environment carried out.
     """
@@ -73,6 +76,7 @@ class AnswerVerdicts(msgspec.Struct, frozen=True, kw_only=True):
     fault: str = ""
     ran: bool = False
     opened: tuple[str, ...] = ()
+    saw: str = ""
     calls: tuple[PlayedCall, ...] = ()
 
     @property

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 DRAWN = 500  # samples that checks with scorer calls work on,
 ABOVE = 2_000  # where there are more than this
+SPLIT = "split"  # the tag whose values are the parts of a data set
 NO_TARGET = ("limits", "refusal")  # scorers that compare with no target: what passes them is a floor, no finding
 
 
@@ -79,6 +80,7 @@ class Audit:
         self.why_no_outcomes: Sentence | None = None
         self.main = scorers[0].name if scorers else ""  # whose number is the main one of a run; it may ask a model
         self.repeats: tuple[Any, ...] | None = None  # see `repeats.repeated_verdicts`
+        self.others: Sequence[Sample] = ()  # those of other data, each with its data as the tag SPLIT
         self._scoring = scoring
         self._where = where or {}
         self._verdicts: dict[tuple[object, ...], AnswerVerdicts] = {}
@@ -237,6 +239,7 @@ def attempt(sample: Sample, answer: AuditAnswer, verdicts: AnswerVerdicts) -> di
             for verdict in verdicts.verdicts
         ],
         **({"ran": True} if verdicts.ran else {}),
+        **({"saw": verdicts.saw} if verdicts.saw else {}),
         **({"played": played} if played else {}),
     }
 

@@ -15,7 +15,7 @@ from proctor.core.sentence import Sentence
 from proctor.runtime.entry_points import entry_points
 from proctor_audit.findings import FindingClass, Invalidates
 
-Need = Literal["samples", "scorer", "agents", "environment", "outcomes", "trajectories", "judge", "user_code"]
+Need = Literal["samples", "scorer", "agents", "environment", "outcomes", "trajectories", "judge", "user_code", "others"]
 CheckCost = Literal["none", "scorer", "model"]
 Function = TypeVar("Function", bound=Callable[..., Any])
 TASK_CHECKS = "proctor_audit.checks"

@@ -52,12 +52,17 @@ def equal_inputs(audit: Audit, *, with_order: bool = True) -> list[Sequence[Samp
     """
     groups: dict[str, list[Sample]] = {}
     for sample in audit.samples:
-        if sample.turns or any(
-            key in sample.meta for key in SHOWN_META
-        ):  # else a simulated user begins with what it knows
-            key = digest([input_digest(sample, with_order=with_order), _read_by_code(audit.task, sample)])
+        key = question_key(audit.task, sample, with_order=with_order)
+        if key is not None:
             groups.setdefault(key, []).append(sample)
     return [group for group in groups.values() if len(group) > 1]
+
+
+def question_key(task: Task, sample: Sample, *, with_order: bool) -> str | None:
+    """Return what decides what a sample asks; None where a simulated user begins with what it knows."""
+    if not sample.turns and not any(key in sample.meta for key in SHOWN_META):
+        return None
+    return digest([input_digest(sample, with_order=with_order), _read_by_code(task, sample)])
 
 
 def _read_by_code(task: Task, sample: Sample) -> Mapping[str, object]:

@@ -4,12 +4,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from proctor.api import resolve
 from proctor.api.task_kinds import kind_of
 from proctor.core.errors import BadInput
 from proctor.core.judge import JudgeChoice
 from proctor.core.own_code import is_ours
+from proctor.core.run import Selection
 from proctor.core.sample import Sample
 from proctor.core.sentence import Sentence, say
 from proctor.core.task import Task
@@ -18,7 +20,7 @@ from proctor.datasets.formats import FileReading
 from proctor.datasets.rows import rows
 from proctor.engine.scoring import BoundScorer
 from proctor.engine.selection import choose
-from proctor_audit.audit import Audit, Unreadable
+from proctor_audit.audit import SPLIT, Audit, Unreadable
 from proctor_audit.findings import FindingLocation, NotChecked
 from proctor_audit.request import TaskRequest
 from proctor_audit.scoring import LocalScorer
@@ -87,11 +89,12 @@ def _is_own(scorer: BoundScorer) -> bool:
     return is_ours(str(module))
 
 
-def open_audit(request: TaskRequest, *, seconds: float = 5.0) -> Audit:
+def open_audit(request: TaskRequest, *, seconds: float = 5.0, against: str = "") -> Audit:
     """Open a task for its checks; scorers of users run in a confined worker, with the oracle and environment of their task.
 
     Args:
         seconds: for one call of such a scorer.
+        against: other data, whose samples are compared with those of the task; it is read with the same options.
 
     Raises:
         BadInput: there is no such task, or nothing of it can be read.
@@ -102,6 +105,7 @@ def open_audit(request: TaskRequest, *, seconds: float = 5.0) -> Audit:
     task, samples = opened.task, opened.samples
     known = {sample.id: sample for sample in samples}
     where = _locations(request, task)
+    others, places = _read_others(replace(request, task=against, selection=Selection())) if against else ((), {})
     audit = Audit(
         name=task.name,
         task=task,
@@ -114,14 +118,25 @@ def open_audit(request: TaskRequest, *, seconds: float = 5.0) -> Audit:
         seconds=seconds,
         seed=request.seed,
         command=request.command,
-        where=where,
+        where={**where, **places},
         unreadable=[_unreadable(error, where) for error in opened.refused],
     )
-    audit.main = opened.main
+    audit.main, audit.others = opened.main, others
     for name in opened.judges:
         reason = say("the scorer {scorer} asks a model, so what answers earn from it is not known here", scorer=name)
         audit.not_checked.append(NotChecked(check="gold-fails", cls="proved", reason=reason))
     return audit
+
+
+def _read_others(request: TaskRequest) -> tuple[Sequence[Sample], Mapping[str, FindingLocation]]:
+    """Return the samples of other data, with its name in their ids and as their split, and where they are written."""
+    opened = open_task(request)
+    name = Path(request.task).name
+    others = [
+        replace(sample, id=f"{name}:{sample.id}", tags={**sample.tags, SPLIT: request.task})
+        for sample in opened.samples
+    ]
+    return others, {f"{name}:{id}": where for id, where in _locations(request, opened.task).items()}
 
 
 def _locations(request: TaskRequest, task: Task) -> Mapping[str, FindingLocation]:
@@ -135,7 +150,7 @@ def _locations(request: TaskRequest, task: Task) -> Mapping[str, FindingLocation
     columns = task.provenance.get("columns", {})
     locations: dict[str, FindingLocation] = {}
     with_id = columns.get("id") if isinstance(columns, Mapping) else None
-    for row in rows(Path(request.task).expanduser(), msgspec.structs.replace(reading, refuse=lambda _: None)):
+    for row in rows(Path(request.task).expanduser(), replace(reading, refuse=lambda _: None)):
         id = f"row-{row.number}" if with_id is None else str(row.cell(with_id)).strip()
         locations.setdefault(id, location_of(row.where))
     return locations

@@ -10,7 +10,7 @@ from proctor.core.errors import PartFailed, ProctorError
 from proctor.core.sentence import Sentence, say
 from proctor.core.version import __version__
 from proctor.transport.redact import quoted
-from proctor_audit.audit import Audit
+from proctor_audit.audit import SPLIT, Audit
 from proctor_audit.audited_runs import AuditedRun
 from proctor_audit.check import AuditCheck
 from proctor_audit.confirming import is_confirmed
@@ -173,6 +173,8 @@ def _missing(audit: Audit, check: AuditCheck) -> Sentence | None:
             return audit.why_no_outcomes or say("no stored runs were given")
         if need == "environment" and audit.task.environment is None:
             return say("the task has no environment")
+        if need == "others" and not any(SPLIT in sample.tags for sample in (*audit.others, *audit.samples)):
+            return say("no other data was given (--against), and no column is mapped to tag:split")
         if need == "user_code" and audit.request is None:
             return say("all scorers are Proctor's own")
         if need == "judge":

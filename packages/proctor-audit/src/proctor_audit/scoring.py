@@ -19,6 +19,7 @@ from proctor.models.named import OpenedModels
 from proctor_audit.answers import AnswerVerdicts, AuditAnswer, ScorerVerdict, ScriptedAgent, step_of
 from proctor_audit.declarations import DeclaredAnswers, read_declared
 from proctor_audit.playing import PlayedCall, WatchedAgent, without_model
+from proctor_audit.searching import SearchingAgent, plant
 
 KEPT_DETAILS = ("error_type", "error_class", "function", "parameter", "kind")
 
@@ -48,17 +49,27 @@ class LocalScorer:
         self._runner = asyncio.Runner()
 
     def score(self, sample: Sample, answer: AuditAnswer) -> AnswerVerdicts:
+        if answer.canary:
+            return self._search(plant(sample, answer.text), answer.text)
         if self._can_step and not answer.oracle and not answer.oracle_of:
             trial = Trial(run_id="audit", sample_id=sample.id, outcome="scored", trajectory=_said(sample, answer))
             return read_verdicts(trial, _finish(score_trial(trial, sample, self._scorers)))
         calls: list[PlayedCall] = []
         agent = WatchedAgent(self._agent(answer), calls) if self._task.environment is not None else self._agent(answer)
+        trial, verdicts = self._run(sample, agent)
+        return replace(read_verdicts(trial, verdicts), calls=tuple(calls))
+
+    def _search(self, sample: Sample, canary: str) -> AnswerVerdicts:
+        agent = SearchingAgent(canary)
+        trial, verdicts = self._run(sample, agent)
+        return AnswerVerdicts(saw=agent.saw, fault="" if agent.saw else read_verdicts(trial, verdicts).fault)
+
+    def _run(self, sample: Sample, agent: Agent) -> tuple[Trial, Sequence[Verdict]]:
         work = Work(run_id="audit", task=self._task, agent=agent, scorers=self._scorers, limits=Limits())
         if self._opened is None:
             self._opened = OpenedModels(work.opened)
             self._runner.run(self._opened.__aenter__())
-        trial, verdicts = self._runner.run(run_trial(work, sample, 0))
-        return replace(read_verdicts(trial, verdicts), calls=tuple(calls))
+        return self._runner.run(run_trial(work, sample, 0))
 
     def declared(self, sample: Sample) -> DeclaredAnswers | str:
         return read_declared(self._scorers, sample)

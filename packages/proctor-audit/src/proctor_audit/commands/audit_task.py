@@ -76,7 +76,7 @@ def command(
         return
     request = _request(ctx, task, given, paths)
     rules = read_ignore_file(find_ignore_file(ignore, request.task))
-    audit = open_audit(request, seconds=given["seconds"])
+    audit = open_audit(request, seconds=given["seconds"], against=given["against"] or "")
     ctx.call_on_close(audit.close)
     names = [name.strip() for name in (given["runs"] or "").split(",") if name.strip()]
     runs = [open_run(name, store=given["store"]) for name in names]
@@ -130,7 +130,7 @@ def _request(ctx: click.Context, task: str | None, given: Mapping[str, Any], pat
     flags = options.nested({**given, "agent_options": None})
     further = [word for path in paths for word in ("--check", path)]
     further += ["--seconds", f"{given['seconds']:g}"] if given["seconds"] != AuditFields().seconds else []
-    further += [word for name in ("runs", "store") if given[name] for word in (f"--{name}", given[name])]
+    further += [word for name in ("runs", "against", "store") if given[name] for word in (f"--{name}", given[name])]
     selection = Selection(limit=flags["limit"], first=flags["first"], ids=tuple(flags["ids"]), tags=flags["tags"] or {})
     return TaskRequest(
         task=task,

@@ -54,6 +54,10 @@ class AuditFields(msgspec.Struct, frozen=True, kw_only=True):
             metavar="RUN,RUN…",
         ),
     ] = None
+    against: Annotated[
+        str | None,
+        Flag(say("Other data, such as what a model was trained on: are samples of the task in it?"), metavar="TASK"),
+    ] = None
     seconds: Annotated[
         float, Flag(say("The limit for one call of a scorer of yours (default 5).")), Bounds(0, is_open=True)
     ] = 5.0
