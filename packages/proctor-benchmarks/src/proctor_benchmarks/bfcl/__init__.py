@@ -34,6 +34,7 @@ from proctor_benchmarks.bfcl import (
 )
 from proctor_benchmarks.bfcl.agentic import is_agentic
 from proctor_benchmarks.bfcl.formats import FORMAT_SENSITIVITY, FORMATS, split_id, wording_of
+from proctor_benchmarks.bfcl.mended import bfcl_mended, mend_sample
 from proctor_benchmarks.bfcl.scorer import bfcl
 from proctor_benchmarks.bfcl.summary import summarise
 
@@ -55,6 +56,7 @@ def task(
     search: str | None = None,
     cassette: str | None = None,
     calls: bool = False,
+    mended: bool = False,
 ) -> Task:
     """Return the task of some categories. All data is read and checked here, so that nothing bad is found later.
 
@@ -65,6 +67,7 @@ def task(
         names: how native tools are called where a function's name has dots, which most endpoints refuse.
         search: what web search asks: `serpapi`, or a function such as `./search.py:find`; see `web`.
         cassette: a file of what web search found before; what is found now is added to it.
+        mended: of one turn, a scorer next to the official one also accepts what an answer's own schema demands; see `mended`.
         calls: of several turns, order and number of the calls are scored too, which the official rule leaves free.
 
     Raises:
@@ -76,20 +79,26 @@ def task(
         category = dataset.EDGE_CATEGORIES
     wanted = dataset.names_of(category)
     categories = _of_mode(dataset.expand(wanted), wanted, mode)
+    if mended and not {*categories} <= {*dataset.SINGLE_TURN}:
+        raise BadInput("bfcl: 'mended' is for the categories of one turn.")
     folder = dataset.locate(data)
     read = _read(folder, categories, names)
+    parts = _acting(folder, read.samples, search, cassette, counts_calls=calls)
+    if mended:
+        read = read._replace(samples=[mend_sample(sample) for sample in read.samples])
+        parts["scorers"] = (bfcl_mended, bfcl)
     notes = [str(EDGE_CASES_NOTE)] if data == dataset.EDGE_CASES else read.notes
     return Task(
         name="bfcl" if wanted == ["single_turn"] else f"bfcl/{','.join(wanted)}",
-        version=digest(read.digests)[:12] if notes else PACKAGE.version,
+        version=f"{digest(read.digests)[:12] if notes else PACKAGE.version}{'+mended' if mended else ''}",
         samples=read.samples,
         present=partial(_present_any, folder=folder, mode=mode),
         oracle=partial(_oracle, folder=folder, mode=mode, names=names),
         summarise=summarise,
-        provenance=_provenance(read.digests, notes),
+        provenance=_provenance(read.digests, notes) | ({"mended": _mends(read.samples)} if mended else {}),
         spread_by="category",
         planned=len(read.samples),
-        **_acting(folder, read.samples, search, cassette, counts_calls=calls),
+        **parts,
     )
 
 
@@ -117,6 +126,11 @@ def _read(folder: Path, categories: Iterable[str], names: Names) -> _CategoriesR
         content.notes.extend(map(str, read.notes))
         content.digests.update(read.digests)
     return content
+
+
+def _mends(samples: Iterable[Sample]) -> dict[str, Any]:
+    """Return what was mended in each sample, with the check that shows the fault."""
+    return {sample.id: sample.meta["mends"] for sample in samples if "mends" in sample.meta}
 
 
 def _present_any(sample: Sample, *, folder: Path, mode: Mode) -> Sample:
