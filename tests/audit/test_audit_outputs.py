@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from proctor.cli import app
+from proctor.core.digest import digest
 from proctor_audit.opening import open_audit
 from proctor_audit.request import TaskRequest
 
@@ -108,3 +109,21 @@ def test_a_check_that_was_not_made_is_told_from_one_that_left_samples_out() -> N
     report = json.loads(audit("exam.jsonl", "--scorer", "rouge", "--check", "A4", "--check", "A6", "--json").stdout)
     made = {each["check"]: each["made"] for each in report["not_checked"]}
     assert (made["not-repeatable"], made["gold-fails"]) == (False, True)
+
+
+def test_a_badge_says_what_was_found_and_which_report_says_so() -> None:
+    result = audit("exam.jsonl", "-o", "r.svg", "-o", "r.json", "--fail-on", "never")
+    assert result.exit_code == 0, result.output
+    badge = ET.parse("r.svg")
+    said = "".join(badge.getroot().itertext())
+    report = json.loads(Path("r.json").read_text(encoding="utf-8"))
+    assert report["audit"] in said
+    assert "1 proved" in said
+    rest = {key: value for key, value in report.items() if key != "audit"}
+    assert digest(rest)[:12] == report["audit"]
+    made = len(report["checks"]) - len({each["check"] for each in report["not_checked"] if not each["made"]})
+    assert f"{made} of {len(report['checks'])} checks" in said
+    Path("exam.jsonl").write_text(json.dumps(ROWS[0]) + "\n", encoding="utf-8")
+    audit("exam.jsonl", "-o", "other.svg", "--fail-on", "never")
+    assert "0 proved" in Path("other.svg").read_text(encoding="utf-8")
+    assert report["audit"] not in Path("other.svg").read_text(encoding="utf-8")

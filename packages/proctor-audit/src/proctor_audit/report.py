@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from proctor.core.digest import digest as digest_of
 from proctor.core.errors import PartFailed, ProctorError
 from proctor.core.sentence import Sentence, say
 from proctor.core.version import __version__
@@ -126,8 +127,8 @@ def failing_classes(fail_on: FailOn) -> Sequence[FindingClass]:
 
 
 def as_json(report: AuditReport) -> Mapping[str, Any]:
-    """Return the report as JSON; nothing in it depends on the time or on how many processes there were."""
-    return {
+    """Return the report as JSON, with its own digest; nothing in it depends on the time or on how many processes there were."""
+    report_json = {
         "schema": 1,
         "task": report.task,
         "digest": report.digest,
@@ -146,6 +147,7 @@ def as_json(report: AuditReport) -> Mapping[str, Any]:
         "not_checked": msgspec.to_builtins(report.not_checked, enc_hook=str),
         "cost": {"scorer_calls": report.calls, "model_calls": 0},
     }
+    return {**report_json, "audit": digest_of(report_json)[:12]}
 
 
 def finding_json(finding: AuditFinding) -> Mapping[str, object]:

@@ -42,9 +42,11 @@ class SearchingAgent:
 
     async def send(self, turn: Turn) -> Sequence[Step]:
         self._read(MESSAGES, msgspec.json.encode(replace(turn, reference=None), enc_hook=repr).decode())
-        for tool in turn.tools if self._environment is not None else ():
+        environment = self._environment
+        for tool in turn.tools if environment is not None else ():
             for arguments in self._asked(tool):
-                result = await self._environment.call(ToolCall(name=tool.name, arguments=arguments))
+                assert environment is not None
+                result = await environment.call(ToolCall(name=tool.name, arguments=arguments))
                 self._read(tool.name, result.content)
         return [Step(message=Message.of("assistant", "I have looked into it."))]
 

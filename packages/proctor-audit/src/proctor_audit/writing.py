@@ -1,4 +1,4 @@
-"""Write an audit as a file for people or other programs: .html, .md, .json, .sarif, .xml (JUnit)."""
+"""Write an audit as a file for people or other programs: .html, .md, .json, .sarif, .svg (a badge), .xml (JUnit)."""
 
 import json
 from collections.abc import Iterator
@@ -14,12 +14,13 @@ from proctor.reports.blocks import Block, Bullets, Code, Paragraph, Phrase, Sect
 from proctor.runtime.files import write_whole
 from proctor.runtime.visible import visible_json
 from proctor_audit.answers import SHOWN
+from proctor_audit.badge import badge_of
 from proctor_audit.findings import CLASSES, AuditFinding
 from proctor_audit.printing import describe_floors, describe_not_checked, describe_precision, describe_runs
 from proctor_audit.report import AuditReport, FailOn, as_json, failing_classes
 from proctor_audit.sarif import as_sarif
 
-SUFFIXES = (".html", ".md", ".json", ".sarif", ".xml")
+SUFFIXES = (".html", ".md", ".json", ".sarif", ".svg", ".xml")
 
 
 def check_file(path: Path) -> None:
@@ -43,6 +44,8 @@ def write_report(report: AuditReport, path: Path, lang: str, fail_on: FailOn) ->
             return write_whole(path, visible_json(json.dumps(as_json(report), ensure_ascii=False) + "\n"))
         case ".sarif":
             return write_whole(path, visible_json(json.dumps(as_sarif(report), ensure_ascii=False, indent=1) + "\n"))
+        case ".svg":
+            return write_whole(path, badge_of(report, lang))
         case ".xml":
             write_suites(path, [JUnitSuite(name=report.task, cases=_cases(report, lang, fail_on))])
             return path
@@ -79,7 +82,12 @@ def page_of(report: AuditReport) -> pages.ReportPage:
     missing: list[Phrase] = [*describe_not_checked(report), *report.notes]
     if missing:
         sections.append(SectionBlock(say("Not checked, and notes"), [Bullets(missing)]))
-    facts = {"task": report.task, "digest": report.digest, "scorer": ", ".join(report.scorers) or "-"}
+    facts = {
+        "task": report.task,
+        "audit": as_json(report)["audit"],
+        "digest": report.digest,
+        "scorer": ", ".join(report.scorers) or "-",
+    }
     return pages.ReportPage(
         title=say("Audit of {task}", task=report.task), facts=facts, sections=sections, numbered=False
     )

@@ -38,7 +38,13 @@ class FindingFields(msgspec.Struct, frozen=True, kw_only=True):
     every: Annotated[bool, Flag(say("Print every finding, not five of each check."), "all")] = False
     files: Annotated[
         tuple[Path, ...],
-        Flag(say("Write it too: .html, .md, .json, .sarif or .xml (JUnit)."), "out", "FILE", several=True, short="-o"),
+        Flag(
+            say("Write it too: .html, .md, .json, .sarif, .svg (a badge) or .xml (JUnit)."),
+            "out",
+            "FILE",
+            several=True,
+            short="-o",
+        ),
     ] = ()
 
 
