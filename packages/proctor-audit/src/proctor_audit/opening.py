@@ -1,6 +1,6 @@
 """Open a task for an audit: its samples, its scorers, the rows that cannot be read, and where each sample is written."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -17,7 +17,7 @@ from proctor.core.sentence import Sentence, say
 from proctor.core.task import Task
 from proctor.datasets.files import refusing
 from proctor.datasets.formats import FileReading
-from proctor.datasets.rows import rows
+from proctor.datasets.rows import DataRow, rows
 from proctor.engine.scoring import BoundScorer
 from proctor.engine.selection import choose
 from proctor_audit.audit import SPLIT, Audit, Unreadable
@@ -141,19 +141,24 @@ def _read_others(request: TaskRequest) -> tuple[Sequence[Sample], Mapping[str, F
 
 def _locations(request: TaskRequest, task: Task) -> Mapping[str, FindingLocation]:
     """Return where each sample of a data file is written, by its id."""
+    locations: dict[str, FindingLocation] = {}
+    for id, row in rows_by_id(request, task):
+        locations.setdefault(id, location_of(row.where))
+    return locations
+
+
+def rows_by_id(request: TaskRequest, task: Task) -> Iterator[tuple[str, DataRow]]:
+    """Yield the rows of a data file with the ids of their samples; none of another task."""
     if kind_of(request.task) != "data" or not Path(request.task).exists():
-        return {}
+        return
     given = {
         name: request.options[name] for name in ("encoding", "header", "sheet", "split") if name in request.options
     }
     reading = msgspec.convert({**given}, FileReading, strict=False)
     columns = task.provenance.get("columns", {})
-    locations: dict[str, FindingLocation] = {}
     with_id = columns.get("id") if isinstance(columns, Mapping) else None
     for row in rows(Path(request.task).expanduser(), replace(reading, refuse=lambda _: None)):
-        id = f"row-{row.number}" if with_id is None else str(row.cell(with_id)).strip()
-        locations.setdefault(id, location_of(row.where))
-    return locations
+        yield f"row-{row.number}" if with_id is None else str(row.cell(with_id)).strip(), row
 
 
 def location_of(where: Sentence) -> FindingLocation:

@@ -160,6 +160,9 @@ COMMANDS = {
     "data audit": CommandEntry(
         say("Audit a task before it is run: may it be trusted to tell good from bad? No model is called."),
     ),
+    "data twins": CommandEntry(
+        say("Write twins of questions, to see what a model earns that does not remember them. No model is called.")
+    ),
     "data generate": CommandEntry(say("Have an agent write data, and say how good it is.")),
     "data parity": CommandEntry(
         say("Check our verdicts against recorded official ones."), "proctor.cli.parity:command"
