@@ -25,6 +25,7 @@ from proctor.reports.counts import (
 )
 from proctor.reports.distribution import Distribution, summarise
 from proctor.reports.drawn import looked_at, part, target
+from proctor.reports.floor import describe_floors, floors_of
 from proctor.reports.noise import Noise, noise
 from proctor.reports.pairs import value_text
 from proctor.reports.story import Story, stored_story
@@ -155,7 +156,11 @@ def build(record: RunRecord, store: Store, estimates: Sequence[Estimate], *, fai
         failures=tuple(stories(spread_evenly([kept.get(rule, []) for rule, _ in sort_errors(errors)], failures))),
         failed=errors.total(),
         judged=tuple(stories(verdicts.judged)),
-        notes=(*_notes(record, outcomes, verdicts.lost, estimates), *_half_scored(record, store, verdicts.versions)),
+        notes=(
+            *_notes(record, outcomes, verdicts.lost, estimates),
+            *describe_floors(floors_of(record, store)),
+            *_half_scored(record, store, verdicts.versions),
+        ),
         options=tuple(options_of(record)),
         provenance=tuple(_facts(record.provenance)),
     )
@@ -177,6 +182,7 @@ def json_summary(record: RunRecord, store: Store, estimates: Sequence[Estimate])
             **({"git": record.provenance["git"]} if "git" in record.provenance else {}),
             "target": record.spec.target,
             **({"until": record.spec.until, "looked": record.looked} if record.spec.until is not None else {}),
+            **({"floor": floors} if (floors := floors_of(record, store)) else {}),
             **({"noise": found} if (found := [*noise(record, store, estimates)]) else {}),
         }
     )
