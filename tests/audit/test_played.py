@@ -254,3 +254,17 @@ def test_a_read_by_a_tool_that_also_writes_is_only_likely_to_do_nothing() -> Non
         ("gold-does-nothing:d", "proved"),  # by a later call than one that is likely only
         *((f"gold-does-nothing:{id}", "likely") for id in "abc"),
     ]
+
+
+def test_a_tool_that_changes_something_in_few_of_its_calls_does_not_only_write() -> None:
+    moving = SHOP.replace(
+        "self.calls += 1\n        return self",
+        "self.calls += 1\n        self.clock += item == 'clock'\n        return self",
+    )
+    moving = moving.replace("self.calls = 0", "self.calls = self.clock = 0")
+    items = ("clock", *(f"item{n}" for n in range(8)))
+    looks = "".join(f'sample("{item}", [], ("look", {{"item": "{item}"}})), ' for item in items)
+    moving = moving.replace('sample("decline", []),', f'sample("decline", []), {looks}')
+    Path("shop.py").write_text(moving, encoding="utf-8")
+    ids = {each["id"] for each in audited("--check", "gold-does-nothing")["findings"]}
+    assert ids == {"gold-does-nothing:nothing"}

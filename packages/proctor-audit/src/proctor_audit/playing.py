@@ -1,5 +1,6 @@
 """Watch what the calls of a scripted agent do in the environment of a sample."""
 
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
@@ -15,6 +16,7 @@ from proctor_audit.inspector.tool_kinds import is_shell
 
 COMMANDS = frozenset(("cmd", "code", "command", "query", "script", "sql", "statement"))  # arguments that read or write
 MOST_RESULT = 20_000  # characters of a result that are kept
+WRITES = 0.2  # of the calls of a tool that writes
 
 
 def without_model(task: Task) -> Task:
@@ -157,11 +159,13 @@ def mixed_tools(played: Sequence[PlayedCall]) -> frozenset[str]:
 
 
 def writing_tools(played: Sequence[PlayedCall]) -> frozenset[str]:
-    """Return the tools of which some call changed the state.
+    """Return the tools of which a fifth of the calls or more changed the state: what changes by itself makes no tool a writer.
 
     >>> look, buy = PlayedCall(name="look", changed=("steps",)), PlayedCall(name="buy", changed=("basket", "steps"))
     >>> sorted(writing_tools([look, buy]))
     ['buy']
     """
     counting = counters(played)
-    return frozenset(call.name for call in played if not call.is_error and set(call.changed) - counting)
+    calls = Counter(call.name for call in played if not call.is_error)
+    changing = Counter(call.name for call in played if not call.is_error and set(call.changed) - counting)
+    return frozenset(name for name, count in changing.items() if count >= WRITES * calls[name])
