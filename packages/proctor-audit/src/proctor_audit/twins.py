@@ -28,7 +28,7 @@ from proctor_audit.request import TaskRequest
 from proctor_audit.wording import options_of
 
 NAMES = (
-    "Alice Amy Anna Betty Carol Diana Ellen Emily Emma Helen Jane Janet Julia Karen Laura Linda Lisa Lucy Maria Mary Nancy Natalia Nina Sally Sarah Sophie Susan",
+    "Alice Amy Ann Anna Betty Carol Diana Ellen Emily Emma Helen Jane Janet Julia Karen Laura Linda Lisa Lucy Maria Mary Nancy Natalia Nina Sally Sarah Sophie Susan",
     "Adam Andrew Anthony Ben Bob Brian Carlos Daniel David Eric George Greg Henry James Jim Joe John Kevin Leo Martin Mike Paul Peter Robert Sam Simon Steve Tim Tom",
     "小明 小刚 小强 小华 小军 小李 小王 小张",
     "小红 小丽 小芳 小美 小兰 小玲",
