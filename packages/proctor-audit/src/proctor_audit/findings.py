@@ -1,5 +1,6 @@
 """Define what a check finds: a finding with its class, its witness and where it is."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, get_args
 
@@ -11,6 +12,7 @@ FindingClass = Literal["proved", "likely", "look"]
 FindingScope = Literal["sample", "pair", "set", "scorer", "trial"]
 Invalidates = Literal["success", "failure", "neither"]
 PrecisionMeaning = Literal["right", "flawed", "changed"]
+PARTS = re.compile(r"([0-9]+)|([^0-9])")
 CLASSES: tuple[FindingClass, ...] = get_args(FindingClass)
 
 
@@ -116,14 +118,4 @@ def sort_findings(findings: Sequence[AuditFinding]) -> list[AuditFinding]:
 
 def natural_key(text: str) -> tuple[tuple[int, str], ...]:
     """Return a key that sorts q2 before q10."""
-    parts: list[tuple[int, str]] = []
-    digits = ""
-    for character in text:
-        if character in "0123456789":
-            digits += character
-            continue
-        if digits:
-            parts.append((int(digits), ""))
-            digits = ""
-        parts.append((-1, character))
-    return (*parts, (int(digits), "")) if digits else tuple(parts)
+    return tuple((int(digits), "") if digits else (-1, other) for digits, other in PARTS.findall(text))

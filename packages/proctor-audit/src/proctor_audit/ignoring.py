@@ -34,6 +34,11 @@ class IgnoreRule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     by: str = ""
     until: datetime.date | None = None
 
+    @property
+    def subject(self) -> str:
+        """Return what the rule names."""
+        return self.finding or self.check or ", ".join(self.samples)
+
     def matches(self, finding: AuditFinding) -> bool:
         """True if the rule is about this finding."""
         if self.finding:
@@ -75,7 +80,7 @@ def read_ignore_file(path: Path | None) -> tuple[IgnoreRule, ...]:
             raise BadInput(
                 "{path}: rule {number} has no reason. Write why the finding is accepted.", path=path.name, number=number
             )
-        if not rule.finding and not rule.check and not rule.samples:
+        if not rule.subject:
             raise BadInput(
                 "{path}: rule {number} names neither a finding nor a check nor samples.", path=path.name, number=number
             )
@@ -87,35 +92,22 @@ def mark_ignored(
 ) -> tuple[list[AuditFinding], list[Sentence]]:
     """Return the findings with those marked that a rule accepts, and a note for each rule that matches none, or is over."""
     marked: list[AuditFinding] = []
-    used: set[int] = set()
+    used: set[IgnoreRule] = set()
     for finding in findings:
-        accepted = None
-        for number, rule in enumerate(rules):
-            if rule.matches(finding):
-                used.add(number)
-                if rule.until is None or today <= rule.until:
-                    accepted = accepted or rule
-        until = str(accepted.until or "") if accepted is not None else ""
-        marked.append(
-            finding
-            if accepted is None
-            else replace(finding, ignored=FindingIgnored(reason=accepted.reason, by=accepted.by, until=until))
-        )
-    notes = [
-        say(
-            "The ignore list accepts {name}, which nothing found any more: remove that rule.",
-            name=rule.finding or rule.check or ", ".join(rule.samples),
-        )
-        for number, rule in enumerate(rules)
-        if number not in used
+        matching = [rule for rule in rules if rule.matches(finding)]
+        used.update(matching)
+        rule = next((rule for rule in matching if rule.until is None or today <= rule.until), None)
+        accepted = rule and FindingIgnored(reason=rule.reason, by=rule.by, until=str(rule.until or ""))
+        marked.append(replace(finding, ignored=accepted))
+    unused = [rule.subject for rule in rules if rule not in used]
+    over = [rule for rule in rules if rule in used and rule.until is not None and today > rule.until]
+    return marked, [
+        *(
+            say("The ignore list accepts {name}, which nothing found any more: remove that rule.", name=n)
+            for n in unused
+        ),
+        *(
+            say("The ignore list accepted {name} until {day}; it counts again.", name=rule.subject, day=str(rule.until))
+            for rule in over
+        ),
     ]
-    notes += [
-        say(
-            "The ignore list accepted {name} until {day}; it counts again.",
-            name=rule.finding or rule.check or ", ".join(rule.samples),
-            day=str(rule.until),
-        )
-        for number, rule in enumerate(rules)
-        if number in used and rule.until is not None and today > rule.until
-    ]
-    return marked, notes
