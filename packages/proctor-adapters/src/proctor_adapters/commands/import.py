@@ -32,7 +32,7 @@ class LogFlags(msgspec.Struct, frozen=True, kw_only=True):
     "format",
     metavar="NAME",
     help=t(
-        "The format, where it is not recognised by the content: inspect, lm-eval, promptfoo, deepeval, langsmith, langfuse or phoenix."
+        "The format, where it is not recognised by the content: inspect, lm-eval, promptfoo, deepeval, langsmith, langfuse, phoenix or matrix."
     ),
 )
 @click.option("--run", "run_id", metavar="ID", help=t("The name of the run; of several, what their names begin with."))

@@ -8,7 +8,16 @@ from collections.abc import Mapping
 BROUGHT: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "adapters": {
         "proctor.agents": ("hello_agents",),
-        "proctor.imports": ("deepeval", "inspect", "langfuse", "langsmith", "lm-eval", "phoenix", "promptfoo"),
+        "proctor.imports": (
+            "deepeval",
+            "inspect",
+            "langfuse",
+            "langsmith",
+            "lm-eval",
+            "matrix",
+            "phoenix",
+            "promptfoo",
+        ),
         "proctor.exports": ("adk", "inspect"),
         "proctor.reply_files": ("traces",),
         "proctor.task_files": ("adk",),
