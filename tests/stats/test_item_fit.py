@@ -61,3 +61,13 @@ def test_few_or_equal_values_say_nothing() -> None:
     assert agreement is not None
     assert find_misfit([1.0, 0.0] * 5, [0.0, 1.0] * 5, agreement) is None
     assert find_misfit([1.0] * 40, [0.0, 1.0] * 20, agreement) is None
+
+
+def test_samples_that_some_systems_lack_count_for_the_others() -> None:
+    """Each system lacks other samples, so that none is known by all."""
+    others = [{id: value for id, value in system(seed).items() if int(id) % 10 != seed} for seed in range(10)]
+    agreement, whole = find_agreement(others), find_agreement([system(seed) for seed in range(10)])
+    assert agreement is not None
+    assert whole is not None
+    assert agreement[2] == 10
+    assert agreement[0] == pytest.approx(whole[0], abs=0.1)

@@ -24,14 +24,19 @@ _MOST = 0.999
 def find_agreement(systems: Sequence[Mapping[str, float]]) -> tuple[float, float, int] | None:
     """Return the mean and the variance of each system's correlation with the others, in Fisher's form, and their number.
 
-    None of fewer than three systems that tell samples apart.
+    None of fewer than three systems that tell samples apart; each counts with the samples that another one has too.
     """
-    common = [id for id in systems[0] if all(id in system for system in systems)] if len(systems) > 1 else []
-    totals = [math.fsum(system[id] for system in systems) for id in common]
+    totals: dict[str, float] = {}
+    counts: dict[str, int] = {}
+    for own in systems:
+        for id, value in own.items():
+            totals[id] = totals.get(id, 0.0) + value
+            counts[id] = counts.get(id, 0) + 1
     known = []
     for own in systems:
-        values = [own[id] for id in common]
-        others = [(total - value) / (len(systems) - 1) for total, value in zip(totals, values, strict=True)]
+        shared = [id for id in own if counts[id] > 1]
+        values = [own[id] for id in shared]
+        others = [(totals[id] - own[id]) / (counts[id] - 1) for id in shared]
         if (agreement := _fisher(values, others)) is not None:
             known.append(agreement)
     return (fmean(known), variance(known), len(known)) if len(known) >= FEWEST_SYSTEMS else None
