@@ -1,32 +1,39 @@
 """Replay systems on some items of a recorded matrix, drawn by what systems of other families earned on them.
 
-`python -m bench items FILE`: lines as those of tests/data/audit/outcomes_*.jsonl.gz, each an item with its `runs` and
-`families`, or with the systems that `passed` and `failed`. An item is as hard as systems of all other families found it; a
-system is estimated from k items, and compared with its known mean over all of them.
+`python -m bench items FILE`: what `proctor runs import --format matrix` reads, as tests/data/audit/outcomes_*.jsonl.gz, with the
+`families` of the systems, or their makers by their names. An item is as hard as systems of all other families found it; a
+system is estimated from k of the items that it has, and compared with its known mean over all of them.
 """
 
 import math
 import random
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
-from typing import Any
 
 import msgspec
 
 from bench.figure import Figure
+from proctor.core.errors import BadInput
 from proctor.core.run import Estimate
 from proctor.core.tally import Case, tally
-from proctor.datasets.rows import rows
+from proctor.datasets.rows import DataRow, rows
+from proctor.reports.history import SampleHistory
 from proctor.stats import strata
 from proctor.stats.item_fit import find_agreement, find_misfit
 from proctor.stats.spread import draw_spread, estimate_spread
+from proctor_adapters.imports.matrix import outcomes_of
+from proctor_audit.consensus import family_of
 
 FILE = Path(__file__).parents[1] / "tests/data/audit/outcomes_mcpmark.jsonl.gz"
-DRAWS = 200
+DRAWS, FEWEST_DRAWS = 200, 10
+MOST_OUTCOMES = (
+    1_250_000  # that are drawn from in a replay, in about a minute; of a larger matrix there are fewer draws
+)
 AT_MOST = {8: 0.101, 15: 0.065, 30: 0.040}  # RMSE on the tasks of MCPMark
 WORSE = 1.03
+LEAST_KNOWN = 0.5  # of the items of a system, as in `engine.spread_drawing`
 
 
 class RecordedSystem(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,36 +73,69 @@ class Replayed(msgspec.Struct, kw_only=True):
 
 def measure() -> Iterator[Figure]:
     """Replay each file of the command line; a number there is that of the draws of each system."""
-    draws = next((int(word) for word in sys.argv[1:] if word.isdigit()), DRAWS)
     for path in [Path(word) for word in sys.argv[1:] if Path(word).is_file()] or [FILE]:
-        systems = read_systems(rows(path))
-        items = len({item for system in systems for item in system.earned})
-        yield Figure(what=f"{path.name}: items", value=items, unit="")
+        try:
+            systems = read_systems(rows(path))
+        except BadInput as error:
+            sys.exit(str(error))
+        items = {item for system in systems for item in system.earned}
+        if len({system.family for system in systems}) < 2 or len(items) <= min(AT_MOST):
+            sys.exit(f"{path.name}: a replay takes systems of two families, and more than {min(AT_MOST)} items.")
+        yield Figure(what=f"{path.name}: items", value=len(items), unit="")
         yield Figure(what=f"{path.name}: systems", value=len(systems), unit="")
+        yield Figure(what=f"{path.name}: families", value=len({system.family for system in systems}), unit="")
+        outcomes = sum(len(system.earned) for system in systems)
+        most = min(DRAWS, max(FEWEST_DRAWS, MOST_OUTCOMES // outcomes))
+        draws = next((int(word) for word in sys.argv[1:] if word.isdigit()), most)
+        yield Figure(what=f"{path.name}: draws of each system", value=draws, unit="")
         for count in AT_MOST:
-            if count < items:
-                yield from _figures(systems, count, draws, items, is_known="mcpmark" in path.name)
+            yield from _figures(systems, count, draws, is_known="mcpmark" in path.name)
 
 
-def read_systems(lines: Any) -> list[RecordedSystem]:
-    """Return the systems of a matrix that have an outcome on every item."""
+def read_systems(lines: Iterable[DataRow]) -> list[RecordedSystem]:
+    """Return the systems of a matrix, each with the mean of its attempts at every item that it has.
+
+    Raises:
+        BadInput: a line is not of the form, an item is there twice, or an outcome is none from 0 to 1; names the line.
+    """
     earned: dict[str, dict[str, float]] = {}
     families: dict[str, str] = {}
-    items = 0
+    items: set[str] = set()
     for row in lines:
-        line, items = row.cells, items + 1
-        if "runs" in line:
-            by_system = {name: fmean(bool(run["success"]) for run in runs) for name, runs in line["runs"].items()}
-            families |= line["families"]
-        else:
-            by_system = {**dict.fromkeys(line["passed"], 1.0), **dict.fromkeys(line["failed"], 0.0)}
-        for name, value in by_system.items():
-            earned.setdefault(name, {})[line["id"]] = value
+        try:
+            item = str(row.cells["id"])
+            outcomes = outcomes_of(row.cells)
+            families |= row.cells.get("families") or {}
+        except KeyError:
+            raise BadInput("{where}: it has no `id`.", where=row.where) from None
+        except BadInput as error:
+            raise BadInput("{where}: {problem}.", where=row.where, problem=error) from None
+        if item in items:
+            raise BadInput("{where}: the id '{id}' was used already.", where=row.where, id=item)
+        items.add(item)
+        for system, attempts in outcomes.items():
+            values = [_points(value, system, row) for value in attempts if value is not None]
+            if values:
+                earned.setdefault(system, {})[item] = fmean(values)
     return [
-        RecordedSystem(name=name, family=families.get(name) or name.split("_")[0].split("-")[0], earned=by_item)
-        for name, by_item in earned.items()
-        if len(by_item) == items
+        RecordedSystem(name=system, family=families.get(system) or family_of(system), earned=by_item)
+        for system, by_item in earned.items()
     ]
+
+
+def _points(value: object, system: str, row: DataRow) -> float:
+    try:
+        points = float(value)  # type: ignore[arg-type]  # what is no number is refused
+        if 0 <= points <= 1:
+            return points
+    except (TypeError, ValueError):
+        pass
+    raise BadInput(
+        "{where}: of '{system}' it has {value}, which is no number from 0 to 1.",
+        where=row.where,
+        system=system,
+        value=repr(value),
+    )
 
 
 def replay(
@@ -103,17 +143,23 @@ def replay(
 ) -> dict[str, tuple[Replayed, Replayed]]:
     """Return, by family, how draws spread by other families did, and plain ones.
 
+    A system is left out that has no more than `count` items, or of which others know less than half.
+
     Args:
         shuffled: each system earns what it did on items by chance, as if it were unlike all others.
         of_suite: intervals are about these very items; else about items like these, of which each draw has a suite of its own.
     """
     results: dict[str, tuple[Replayed, Replayed]] = {}
+    known_by_family = _known_by_family(systems)
     for system in systems:
+        known, agreement = known_by_family[system.family]
+        shared = known.keys() & system.earned.keys()
+        if len(system.earned) <= count or len(shared) < LEAST_KNOWN * len(system.earned):
+            continue
         source = random.Random(f"{system.name}/{count}/{shuffled}")
-        others = [one.earned for one in systems if one.family != system.family]
-        expected = {item: fmean(one[item] for one in others) for item in system.earned}
+        middle = fmean(known[item] for item in shared)
+        expected = {item: known.get(item, middle) for item in system.earned}
         spread, plain = results.setdefault(system.family, (Replayed(), Replayed()))
-        agreement = find_agreement(others)
         truth = fmean(system.earned.values())
         for _ in range(draws):
             earned = system.earned
@@ -132,47 +178,67 @@ def replay(
     return results
 
 
+def _known_by_family(
+    systems: Sequence[RecordedSystem],
+) -> dict[str, tuple[Mapping[str, float], tuple[float, float, int] | None]]:
+    """Return what systems of all other families earned on each item in the mean, and how far these agree."""
+    result = {}
+    for family in {system.family for system in systems}:
+        others = tuple(system.earned for system in systems if system.family != family)
+        result[family] = (SampleHistory(systems=others).expected, find_agreement(others))
+    return result
+
+
 def _plain(values: Sequence[float], total: int, *, of_suite: bool) -> Estimate:
     sums = tally(Case(cluster=str(at), values=(value,), planned=1) for at, value in enumerate(values))
     return strata.estimate("accuracy", [strata.MeasuredStratum(name="", tally=sums, size=total)], of_suite=of_suite)
 
 
-def _figures(
-    systems: Sequence[RecordedSystem], count: int, draws: int, items: int, *, is_known: bool
-) -> Iterator[Figure]:
+def _figures(systems: Sequence[RecordedSystem], count: int, draws: int, *, is_known: bool) -> Iterator[Figure]:
     by_family = replay(systems, count, draws)
+    if not by_family:
+        return
     spread, plain = _together(by_family)
-    yield Figure(what=f"{count} calls: RMSE", value=spread.error, unit="", at_most=AT_MOST[count] if is_known else None)
-    yield Figure(what=f"{count} calls: RMSE of a plain draw", value=plain.error, unit="")
-    yield Figure(
-        what=f"{count} calls: as good as so many of a plain draw",
-        value=1 / (1 / items + (spread.error / plain.error) ** 2 * (1 / count - 1 / items)),
-        unit="calls",
-    )
+    if left_out := len(systems) - len(spread.squares) // draws:
+        yield Figure(what=f"{count} calls: systems left out, of too few items", value=left_out, unit="")
+    items = fmean(len(system.earned) for system in systems if len(system.earned) > count)
+    most = AT_MOST[count] if is_known else None
+    yield from _errors(f"{count} calls", (spread, plain), count, items, most)
     of_samples = replay(systems, count, draws, of_suite=False)
     for about, results in (("these very tasks", by_family), ("tasks like these", of_samples)):
         ours, theirs = _together(results)
-        what, most = f"{count} calls, about {about}", 0.97 if results is by_family else None
-        yield Figure(what=f"{what}: coverage", value=fmean(ours.held), unit="", at_least=0.93, at_most=most)
+        what, highest = f"{count} calls, about {about}", 0.97 if results is by_family else None
+        yield Figure(what=f"{what}: coverage", value=fmean(ours.held), unit="", at_least=0.93, at_most=highest)
         yield Figure(what=f"{what}: coverage of a plain draw", value=fmean(theirs.held), unit="")
         yield Figure(what=f"{what}: width", value=fmean(ours.widths), unit="")
         yield Figure(what=f"{what}: width of a plain draw", value=fmean(theirs.widths), unit="")
-    for family, (of_family, plainly) in sorted(by_family.items()):
-        yield Figure(what=f"{count} calls, {family} left out: RMSE", value=of_family.error, unit="")
-        yield Figure(what=f"{count} calls, {family} left out: RMSE of a plain draw", value=plainly.error, unit="")
-        yield Figure(what=f"{count} calls, {family} left out: coverage", value=fmean(of_family.held), unit="")
-    others, plain = _together(replay(systems, count, draws, shuffled=True))
-    yield Figure(
-        what=f"{count} calls, unlike all others: RMSE over that of a plain draw",
-        value=others.error / plain.error,
-        at_most=WORSE,
-    )
-    if count >= 20:  # else there is no such test
-        yield Figure(
-            what=f"{count} calls: warned that others do not fit", value=fmean(spread.warned), unit="", at_most=0.05
-        )
-        yield Figure(what=f"{count} calls, unlike all others: warned", value=fmean(others.warned), unit="")
-    yield Figure(what=f"{count} calls, unlike all others: coverage", value=fmean(others.held), unit="", at_least=0.93)
+    for family, both in sorted(by_family.items()):
+        yield from _errors(f"{count} calls, {family} left out", both, count, items)
+        yield Figure(what=f"{count} calls, {family} left out: coverage", value=fmean(both[0].held), unit="")
+    yield from _unlike(systems, count, draws, spread.warned)
+
+
+def _errors(
+    what: str, both: tuple[Replayed, Replayed], count: int, items: float, most: float | None = None
+) -> Iterator[Figure]:
+    calls = 1 / (1 / items + _ratio(*both) ** 2 * (1 / count - 1 / items))
+    yield Figure(what=f"{what}: RMSE", value=both[0].error, unit="", at_most=most)
+    yield Figure(what=f"{what}: RMSE of a plain draw", value=both[1].error, unit="")
+    yield Figure(what=f"{what}: as good as so many of a plain draw", value=calls, unit="calls")
+
+
+def _unlike(systems: Sequence[RecordedSystem], count: int, draws: int, warned: Sequence[bool]) -> Iterator[Figure]:
+    both = _together(replay(systems, count, draws, shuffled=True))
+    what = f"{count} calls, unlike all others"
+    yield Figure(what=f"{what}: RMSE over that of a plain draw", value=_ratio(*both), at_most=WORSE)
+    if count >= 20 and warned:  # else there is no such test
+        yield Figure(what=f"{count} calls: warned that others do not fit", value=fmean(warned), unit="", at_most=0.05)
+        yield Figure(what=f"{what}: warned", value=fmean(both[0].warned), unit="")
+    yield Figure(what=f"{what}: coverage", value=fmean(both[0].held), unit="", at_least=0.93)
+
+
+def _ratio(spread: Replayed, plain: Replayed) -> float:
+    return spread.error / plain.error if plain.error else 1.0
 
 
 def _together(by_family: Mapping[str, tuple[Replayed, Replayed]]) -> tuple[Replayed, Replayed]:
