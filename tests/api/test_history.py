@@ -106,6 +106,13 @@ def test_a_wrong_history_narrows_no_interval(store: str, alone: Run) -> None:
     assert fmean(map(width, runs)) > 0.92 * width(alone)
 
 
+def test_a_history_that_gains_nothing_says_so(store: str) -> None:
+    evaluate(task(), agent=shuffled, store=store)
+    run = evaluate(task(), agent=lambda _: "yes", store=store, limit=40)
+    note = str(run.estimate("accuracy").note)
+    assert note.endswith("a stored run knows these samples, which makes the interval no narrower here")
+
+
 def test_the_hardest_may_be_the_easiest_for_another_agent(store: str, alone: Run) -> None:
     """Only the order of the samples counts, whichever end is the hard one."""
     evaluate(task(), agent=lambda question: "no" if old(question) == "yes" else "yes", store=store)

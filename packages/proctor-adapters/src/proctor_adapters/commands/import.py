@@ -20,6 +20,7 @@ class LogFlags(msgspec.Struct, frozen=True, kw_only=True):
     run_id: str | None
     task: str | None
     agent: str | None
+    id: str | None
     tags: tuple[str, ...]
     scales: dict[str, str] | None
     scorers: tuple[str, ...]
@@ -38,6 +39,12 @@ class LogFlags(msgspec.Struct, frozen=True, kw_only=True):
 @click.option("--run", "run_id", metavar="ID", help=t("The name of the run; of several, what their names begin with."))
 @click.option("--task", metavar="NAME", help=t("The name of the task, as that of a run to compare with."))
 @click.option("--agent", metavar="NAME", help=t("The name of the agent or model, where the log has none."))
+@click.option(
+    "--id",
+    "id",
+    metavar="KEY",
+    help=t("Metadata that names each sample as your task does, where the log numbers them."),
+)
 @click.option(
     "--tag",
     "tags",
@@ -71,6 +78,7 @@ def command(file: str, flags: LogFlags, store: str | None, as_json: bool) -> Non
         tags=flags.tags,
         task=flags.task,
         agent=flags.agent,
+        id=flags.id,
         scales={name: _range(text) for name, text in (flags.scales or {}).items()},
     )
     found = import_log(file, format=flags.format, run_id=flags.run_id, store=store, how=how, scorers=flags.scorers)

@@ -23,6 +23,7 @@ class LogReading(msgspec.Struct, frozen=True, kw_only=True):
         tags: the metadata of a sample that become its tags.
         scales: the lowest and highest value of a score that is not from 0 to 1.
         task, agent: names in place of those of the log.
+        id: the metadata that names each sample in place of its id in the log, such as a number.
 
     Raises:
         BadInput: a highest value is not above the lowest.
@@ -32,6 +33,7 @@ class LogReading(msgspec.Struct, frozen=True, kw_only=True):
     scales: Mapping[str, tuple[float, float]] = {}
     task: str | None = None
     agent: str | None = None
+    id: str | None = None
 
     def __post_init__(self) -> None:
         for name, (low, high) in self.scales.items():

@@ -30,6 +30,7 @@ from proctor.core.errors import BadInput
 from proctor.core.judge import PROVENANCE, JudgeChoice, JudgeInfo
 from proctor.core.main_number import check_names
 from proctor.core.run import Budget, Price, RunRecord, RunSpec, SpreadDraw, Strata, Until
+from proctor.core.sentence import Sentence, say
 from proctor.core.shard import shard_of
 from proctor.core.task import Agent, AgentChoice, ShardedStore, Store, Summarise, Task
 from proctor.core.version import __version__
@@ -79,7 +80,8 @@ def prepare(task: resolve.TaskLike, options: RunOptions) -> Prepared:
         refuse_keys(what, given)
     parts = _with_stage(parts, options)
     samples = _choose(parts, _planned_ids(parts.stored, parts.store))
-    if (spread := _spread(parts, options, samples.strata)) is not None:
+    spread = _spread(parts, options, samples.strata)
+    if isinstance(spread, SpreadDraw):
         samples = _choose(parts, spread.ids)
         samples = replace(samples, strata=replace(samples.strata, spread=spread))
     if isinstance(parts.store, ShardedStore):
@@ -89,6 +91,8 @@ def prepare(task: resolve.TaskLike, options: RunOptions) -> Prepared:
         check_more(samples.strata, options)
         samples = replace(samples, strata=replace(samples.strata, announced=options.more))
     record = _record(parts, options, samples.strata)
+    if isinstance(spread, Sentence):
+        record = replace(record, warnings=(*record.warnings, spread))
     if options.bars:
         check_bars(options.bars, record, samples.read(), has_official=parts.task.summarise is not None)
     return Prepared(job=_job(parts, options, record, samples), store=parts.store, resumed=parts.stored is not None)
@@ -108,14 +112,17 @@ def _choose(parts: _Parts, planned: Collection[str] | None) -> ChosenSamples:
     )
 
 
-def _spread(parts: _Parts, options: RunOptions, strata: Strata) -> SpreadDraw | None:
-    """Return the samples that a new run of some samples draws by what stored runs know; None where it draws by the seed alone."""
+def _spread(parts: _Parts, options: RunOptions, strata: Strata) -> SpreadDraw | Sentence | None:
+    """Return the samples that a new run of some samples draws by what stored runs know, or why these know too few.
+
+    None where it draws by the seed alone.
+    """
     spec, limit = parts.spec, parts.spec.selection.limit
     if parts.stored is not None or limit is None or spec.shard is not None or options.more is not None:
         return None
     if not limit < strata.total <= MOST_LAZY:
         return None
-    from proctor.engine.spread_drawing import draw_known, has_samples  # only needed here
+    from proctor.engine.spread_drawing import draw_known, find_unknown, has_samples  # only needed here
     from proctor.reports.history import find_same_draw, read_history
     from proctor.stats.item_fit import find_agreement
 
@@ -128,7 +135,12 @@ def _spread(parts: _Parts, options: RunOptions, strata: Strata) -> SpreadDraw | 
         return None
     drawn = draw_known(parts.task, spec.selection, spec.seed, history.expected)
     if drawn is None:
-        return None
+        unknown = find_unknown(parts.task, spec.selection, history.expected)
+        return (
+            None
+            if unknown is None
+            else _too_few(len(history.runs), strata.total, unknown, next(iter(history.expected), ""))
+        )
     agreement = find_agreement(history.systems)
     return SpreadDraw(
         ids=tuple(drawn),
@@ -136,6 +148,18 @@ def _spread(parts: _Parts, options: RunOptions, strata: Strata) -> SpreadDraw | 
         runs=len(history.runs),
         agreement=None if agreement is None else agreement[:2],
         systems=0 if agreement is None else agreement[2],
+    )
+
+
+def _too_few(runs: int, total: int, unknown: tuple[int, str], other: str) -> Sentence:
+    known, missing = unknown
+    return say(
+        "Stored runs ({runs}) know {known} of the {total} samples of this task, too few to draw by; they know '{other}', not '{missing}'. A log takes the task's ids from its metadata: proctor runs import FILE --id KEY",
+        runs=runs,
+        known=known,
+        total=total,
+        other=other[:100],
+        missing=missing[:100],
     )
 
 

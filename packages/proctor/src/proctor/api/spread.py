@@ -43,8 +43,7 @@ def spread_interval(
         weights = [by_stratum.get(strata[index], 1.0) for index in scored]
     of_suite = weighing is not None and weighing.of_suite
     estimate = estimate_spread(plain, values, known.total, weights=weights, of_suite=of_suite)
-    if estimate is not plain:
-        estimate = _noted(estimate, _note(spread.runs, len(values), plain, estimate))
+    estimate = _noted(estimate, _note(spread.runs, len(values), plain, estimate))
     if spread.agreement is None:
         return estimate
     agreement = (*spread.agreement, spread.systems)
@@ -67,6 +66,8 @@ def _warning(misfit: float, agreement: tuple[float, float]) -> Sentence:
 def _note(runs: int, samples: int, plain: Estimate, found: Estimate) -> Sentence:
     """Return what the draw gained; few samples, or a small gain, allow no such number."""
     known = say("a stored run knows these samples") if runs == 1 else say("{count} stored runs know these samples", count=runs)  # fmt: skip
+    if found is plain:
+        return say("{known}, which makes the interval no narrower here", known=known)
     low, high = (f"{100 * (end or 0):.1f}" for end in (plain.low, plain.high))
     times = times_as_many(plain, found)
     if samples < FEWEST or times < LEAST_TIMES:

@@ -50,6 +50,18 @@ def draw_known(task: Task, selection: Selection, seed: int, expected: Mapping[st
 
 def has_samples(task: Task, selection: Selection, ids: Collection[str]) -> bool:
     """True if a selection can draw all of these samples of a task."""
+    return {*ids} <= {*_drawable_ids(task, selection)}
+
+
+def find_unknown(task: Task, selection: Selection, ids: Collection[str]) -> tuple[int, str] | None:
+    """Return how many samples that a selection can draw are among these ids, and one that is not; None where enough are."""
+    drawable = _drawable_ids(task, selection)
+    unknown = [id for id in drawable if id not in ids]
+    known = len(drawable) - len(unknown)
+    return (known, unknown[0]) if known < LEAST_KNOWN * len(drawable) else None
+
+
+def _drawable_ids(task: Task, selection: Selection) -> list[str]:
     samples = _samples(task, is_part=False)
     drawable = {position for each in _positions(samples, selection, None, {}).values() for position in each}
-    return {*ids} <= {sample.id for position, sample in enumerate(samples()) if position in drawable}
+    return [sample.id for position, sample in enumerate(samples()) if position in drawable]
