@@ -254,7 +254,9 @@ def test_values_that_are_no_numbers_are_unscored_in_every_format(
     assert all(isinstance(one.result, Unscored) for one in found.run.verdicts())
 
 
-@pytest.mark.parametrize("format", ["deepeval", "inspect", "langfuse", "langsmith", "lm_eval", "matrix", "phoenix", "promptfoo"])
+@pytest.mark.parametrize(
+    "format", ["deepeval", "inspect", "langfuse", "langsmith", "lm_eval", "matrix", "phoenix", "promptfoo"]
+)
 @pytest.mark.parametrize("text", ["", "[]", "{}", "[1]", '{"a":' * 50_000, "\x00\xff", '[{"id": 1}]'])
 def test_what_is_no_log_of_a_format_is_refused_and_leaves_nothing(
     format: str, text: str, tmp_path: Path, store: Store
