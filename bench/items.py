@@ -9,6 +9,7 @@ import math
 import random
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from statistics import fmean
 
@@ -19,7 +20,7 @@ from proctor.core.errors import BadInput
 from proctor.core.run import Estimate
 from proctor.core.tally import Case, tally
 from proctor.datasets.rows import DataRow, rows
-from proctor.reports.history import SampleHistory
+from proctor.reports.history import SampleHistory, average
 from proctor.stats import strata
 from proctor.stats.item_fit import find_agreement, find_misfit
 from proctor.stats.spread import draw_spread, estimate_spread
@@ -36,12 +37,16 @@ WORSE = 1.03
 LEAST_KNOWN = 0.5  # of the items of a system, as in `engine.spread_drawing`
 
 
-class RecordedSystem(msgspec.Struct, frozen=True, kw_only=True):
-    """A system of a matrix: its family, and what it earned by item."""
+class RecordedSystem(msgspec.Struct, frozen=True, kw_only=True, dict=True):
+    """A system of a matrix: its family, and what it earned by item, in each attempt and in their mean."""
 
     name: str
     family: str
-    earned: Mapping[str, float]
+    attempts: Sequence[Mapping[str, float]]
+
+    @cached_property
+    def earned(self) -> Mapping[str, float]:
+        return average(self.attempts)
 
 
 class Replayed(msgspec.Struct, kw_only=True):
@@ -93,12 +98,12 @@ def measure() -> Iterator[Figure]:
 
 
 def read_systems(lines: Iterable[DataRow]) -> list[RecordedSystem]:
-    """Return the systems of a matrix, each with the mean of its attempts at every item that it has.
+    """Return the systems of a matrix, each with what its attempts earned on the items that it has.
 
     Raises:
         BadInput: a line is not of the form, an item is there twice, or an outcome is none from 0 to 1; names the line.
     """
-    earned: dict[str, dict[str, float]] = {}
+    attempts: dict[str, list[dict[str, float]]] = {}
     families: dict[str, str] = {}
     items: set[str] = set()
     for row in lines:
@@ -113,13 +118,15 @@ def read_systems(lines: Iterable[DataRow]) -> list[RecordedSystem]:
         if item in items:
             raise BadInput("{where}: the id '{id}' was used already.", where=row.where, id=item)
         items.add(item)
-        for system, attempts in outcomes.items():
-            values = [_points(value, system, row) for value in attempts if value is not None]
-            if values:
-                earned.setdefault(system, {})[item] = fmean(values)
+        for system, values in outcomes.items():
+            for index, value in enumerate(each for each in values if each is not None):
+                of_system = attempts.setdefault(system, [])
+                if index == len(of_system):
+                    of_system.append({})
+                of_system[index][item] = _points(value, system, row)
     return [
-        RecordedSystem(name=system, family=families.get(system) or family_of(system), earned=by_item)
-        for system, by_item in earned.items()
+        RecordedSystem(name=system, family=families.get(system) or family_of(system), attempts=of_system)
+        for system, of_system in attempts.items()
     ]
 
 
@@ -185,7 +192,7 @@ def _known_by_family(
     result = {}
     for family in {system.family for system in systems}:
         others = tuple(system.earned for system in systems if system.family != family)
-        result[family] = (SampleHistory(systems=others).expected, find_agreement(others))
+        result[family] = (SampleHistory(others=others).expected, find_agreement(others))
     return result
 
 
@@ -215,7 +222,37 @@ def _figures(systems: Sequence[RecordedSystem], count: int, draws: int, *, is_kn
     for family, both in sorted(by_family.items()):
         yield from _errors(f"{count} calls, {family} left out", both, count, items)
         yield Figure(what=f"{count} calls, {family} left out: coverage", value=fmean(both[0].held), unit="")
+    yield from _again(systems, count, draws)
     yield from _unlike(systems, count, draws, spread.warned)
+
+
+def replay_again(systems: Sequence[RecordedSystem], count: int, draws: int) -> tuple[Replayed, Replayed]:
+    """Return how draws of the last attempt of each system did: by its earlier attempts and other families, and by these alone."""
+    both, alone = Replayed(), Replayed()
+    known_by_family = _known_by_family(systems)
+    for system in systems:
+        *earlier, last = system.attempts
+        others = known_by_family[system.family][0]
+        own = average(earlier)
+        if not count < len(last) == len(last.keys() & own.keys() & others.keys()):
+            continue
+        source = random.Random(f"{system.name}/{count}/again")
+        for results, known in ((both, SampleHistory(others=(others,), own=own).expected), (alone, others)):
+            expected = {item: known[item] for item in last}
+            for _ in range(draws):
+                values = [last[item] for item in draw_spread(expected, count, source)]
+                plain = _plain(values, len(last), of_suite=True)
+                results.add(estimate_spread(plain, values, len(last), of_suite=True), fmean(last.values()))
+    return both, alone
+
+
+def _again(systems: Sequence[RecordedSystem], count: int, draws: int) -> Iterator[Figure]:
+    both, alone = replay_again(systems, count, draws)
+    if alone.squares:
+        what = f"{count} calls of a last attempt"
+        yield Figure(what=f"{what}, earlier ones known: RMSE", value=both.error, unit="")
+        yield Figure(what=f"{what}, others known: RMSE", value=alone.error, unit="")
+        yield Figure(what=f"{what}, earlier ones known: coverage", value=fmean(both.held), unit="", at_least=0.93)
 
 
 def _errors(

@@ -1,6 +1,7 @@
 """What stored runs know of samples decides which are drawn together, and how sure the mean of the draw is."""
 
 import random
+from collections import Counter
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
@@ -216,13 +217,42 @@ def test_an_imported_log_feeds_the_draw_like_a_run(store: str, tmp_path: Path) -
     assert str(run.estimate("accuracy").note).startswith("a stored run knows these samples")
 
 
+def odd(question: str) -> str:
+    return "yes" if int(question) % 2 else "no"
+
+
 def test_many_runs_of_an_agent_count_as_one(store: str) -> None:
     for _ in range(4):
-        evaluate(task(), agent=lambda question: "yes" if int(question) % 2 else "no", store=store)
+        evaluate(task(), agent=odd, store=store)
     kept = evaluate(task(), agent=old, store=store)
-    history = read_history(replace(kept.record, id="new"), kept.store)
+    history = read_history(replace(kept.record, id="new", agent="another"), kept.store)
     assert len(history.runs) == 5
     assert {history.expected[f"q{number}"] for number in range(200)} == {0.0, 0.5, 1.0}
+
+
+def test_what_the_agent_itself_earned_counts_as_much_as_all_others(store: str) -> None:
+    for agent in (odd, far, shuffled):
+        evaluate(task(), agent=agent, store=store)
+    kept = evaluate(task(), agent=old, store=store)
+    expected = read_history(replace(kept.record, id="new"), kept.store).expected
+    for number in range(200):
+        others = fmean(agent(str(number)) == "yes" for agent in (odd, far, shuffled))
+        assert expected[f"q{number}"] == pytest.approx((others + (number < 110)) / 2)
+
+
+def test_an_agent_that_ran_often_leaves_room_for_others(store: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("proctor.reports.history.MOST_RUNS", 5)
+    monkeypatch.setattr("proctor.reports.history.MOST_OWN_RUNS", 3)
+    for agent in (far, shuffled, odd, odd, old, old, old, old):
+        kept = evaluate(task(), agent=agent, store=store)
+    for record, counts in (
+        (replace(kept.record, id="new"), {old: 3, odd: 1, shuffled: 1}),
+        (replace(kept.record, id="new", agent="another"), {old: 2, odd: 1, far: 1, shuffled: 1}),
+    ):
+        runs = read_history(record, kept.store).runs
+        assert Counter(run.agent for run in runs) == {
+            f"{agent.__module__}:{agent.__name__}": count for agent, count in counts.items()
+        }
 
 
 def test_a_run_that_finds_other_samples_hard_than_all_before_is_told(store: str) -> None:

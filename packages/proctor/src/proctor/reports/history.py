@@ -1,8 +1,9 @@
 """Find the stored runs that know how hard each sample of a task is, without being named."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
-from itertools import islice
+from operator import itemgetter
 
 import msgspec
 from msgspec.structs import replace
@@ -11,23 +12,42 @@ from proctor.core.run import RunRecord, Selection, Strata
 from proctor.core.task import Store
 from proctor.reports.matching import earned_by_sample
 
-MOST_RUNS = 30  # the newest ones
+MOST_RUNS = 30
+MOST_OWN_RUNS = 10  # of the agent itself among them
 
 
 class SampleHistory(msgspec.Struct, frozen=True, kw_only=True, dict=True):
-    """What systems earned on each sample in stored runs: each in the mean of its runs, and all in their mean."""
+    """What was earned on each sample in stored runs: by each other system, and by the agent itself, in the mean of its runs.
+
+    `expected` of a sample is half what the agent itself earned, and half what the others did in their mean: earlier runs of
+    the same agent say most, and even one says as much as others with all their number (`python -m bench items`).
+    """
 
     runs: tuple[RunRecord, ...] = ()
-    systems: tuple[Mapping[str, float], ...] = ()
+    others: tuple[Mapping[str, float], ...] = ()
+    own: Mapping[str, float] = {}
 
     @cached_property
     def expected(self) -> Mapping[str, float]:
-        return _mean(self.systems)
+        return average([self.own, average(self.others)])
+
+    @property
+    def systems(self) -> tuple[Mapping[str, float], ...]:
+        return (*self.others, self.own) if self.own else self.others
 
 
 def read_history(record: RunRecord, store: Store) -> SampleHistory:
-    """Return what the newest complete runs earned, each from the main scorer of a run or, without that, from its own."""
-    runs = tuple(islice(find_complete_runs(record, store), MOST_RUNS))
+    """Return what complete runs earned, each from the main scorer of a run or, without that, from its own.
+
+    They are the newest of the agent itself, then the newest of each other agent, then the second of each, and so on.
+    """
+    seen = Counter[str]()
+    by_rank: list[tuple[int, RunRecord]] = []
+    for other in find_complete_runs(record, store):
+        seen[other.agent] += 1
+        is_early = other.agent == record.agent and seen[other.agent] <= MOST_OWN_RUNS
+        by_rank.append((0 if is_early else seen[other.agent], other))
+    runs = tuple(other for _, other in sorted(by_rank, key=itemgetter(0))[:MOST_RUNS])
     by_system: dict[str, list[Mapping[str, float]]] = {}
     for other in runs:
         scorer = record.main_scorer if record.main_scorer in other.scorers else other.main_scorer
@@ -35,10 +55,12 @@ def read_history(record: RunRecord, store: Store) -> SampleHistory:
         by_system.setdefault(other.agent, []).append(
             {id: points.mean for id, points in earned.items() if points.attempts}
         )
-    return SampleHistory(runs=runs, systems=tuple(_mean(each) for each in by_system.values()))
+    own = average(by_system.pop(record.agent, []))
+    return SampleHistory(runs=runs, others=tuple(map(average, by_system.values())), own=own)
 
 
-def _mean(earned: Iterable[Mapping[str, float]]) -> dict[str, float]:
+def average(earned: Iterable[Mapping[str, float]]) -> dict[str, float]:
+    """Return the mean of each sample over those that have it."""
     totals: dict[str, float] = {}
     counts: dict[str, int] = {}
     for scores in earned:
