@@ -107,3 +107,25 @@ def test_runs_whose_samples_have_other_ids_are_said_to_draw_nothing(tmp_path: Pa
     assert run.record.strata is not None
     assert run.record.strata.spread is not None
     assert run.record.warnings == ()
+
+
+def test_a_log_with_many_errors_still_knows_the_samples_that_it_scored(tmp_path: Path) -> None:
+    """Its run is inconclusive; only a draw rests on it."""
+    store, path = str(tmp_path / "runs.db"), tmp_path / "log.json"
+    results = [
+        {
+            "provider": "p",
+            "promptIdx": 0,
+            "vars": {"id": f"q{at}"},
+            "success": at < 100,
+            "score": float(at < 100),
+            "failureReason": 2 if at % 10 == 0 else 0,
+        }
+        for at in range(200)
+    ]
+    path.write_text(json.dumps({"evalId": "e", "results": {"results": results}}))
+    (found,) = import_log(path, store=store, how=LogReading(task="quiz", id="id"))
+    assert found.run.record.state == "inconclusive"
+    task = Task(name="quiz", samples=SAMPLES, scorers=["exact"])
+    run = evaluate(task, agent=lambda question: "yes" if int(question) < 90 else "no", store=store, limit=40)
+    assert str(run.estimate("accuracy").note).startswith("a stored run knows these samples: as good as")

@@ -87,6 +87,17 @@ def command(file: str, flags: LogFlags, store: str | None, as_json: bool) -> Non
         return
     for imported_run in found:
         _show(imported_run)
+    first = found[0].run
+    if found[0].format != "matrix":  # which has no answers
+        output.message(
+            t("Score it again: proctor score --run {run} --scorer NAME; then: proctor judge agree {run}", run=first.id)
+        )
+    output.message(
+        t(
+            "Runs of the task '{task}' with --limit draw by what it knows; another name: --task NAME",
+            task=first.record.task,
+        )
+    )
     for sentence in unused(found, how):
         output.message(t(sentence))
 
@@ -125,9 +136,6 @@ def _show(one: "Imported") -> None:
             )
         )
     output.message(t("Imported from {format}: {run}", format=one.format, run=one.run.id))
-    output.message(
-        t("Score it again: proctor score --run {run} --scorer NAME; then: proctor judge agree {run}", run=one.run.id)
-    )
 
 
 def _summary(one: "Imported") -> dict[str, object]:

@@ -73,17 +73,20 @@ def average(earned: Iterable[Mapping[str, float]]) -> dict[str, float]:
 def find_complete_runs(record: RunRecord, store: Store) -> Iterator[RunRecord]:
     """Yield the complete runs of the task, version, options and samples of a run that have a verdict of its main scorer, the newest first.
 
-    An imported log counts whatever it calls version, options and scorer, and whatever samples it lacks: as only the draw
-    rests on it, it is enough that it knows most of them.
+    An imported log counts whatever it calls version, options and scorer, whatever samples it lacks, and however it ended: as
+    only the draw rests on it, it is enough that it knows most of them.
     """
     total = None if record.strata is None else record.strata.total
     is_part = replace(record.spec.selection, limit=None) != Selection()
     for other in _newest(record, store):
+        if other.is_imported and other.state != "copying":
+            yield other
+            continue
         spec = other.spec
         is_whole = spec.selection == Selection() and spec.until is None and spec.perturb is None and spec.shard is None
         is_as_large = is_part or (other.strata is not None and other.strata.total == total)
         is_fit = _is_alike(record, other) and is_as_large and record.main_scorer in other.scorers
-        if (is_fit or other.is_imported) and is_whole and other.state == "finished" and not record.shares_trials(other):
+        if is_fit and is_whole and other.state == "finished" and not record.shares_trials(other):
             yield other
 
 
