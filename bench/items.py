@@ -84,11 +84,15 @@ def measure() -> Iterator[Figure]:
         except BadInput as error:
             sys.exit(str(error))
         items = {item for system in systems for item in system.earned}
-        if len({system.family for system in systems}) < 2 or len(items) <= min(AT_MOST):
-            sys.exit(f"{path.name}: a replay takes systems of two families, and more than {min(AT_MOST)} items.")
+        families = {system.family for system in systems}
+        if len(families) < 2 or len(items) <= min(AT_MOST):
+            sys.exit(
+                f"{path.name}: it has {len(items)} items and systems of {len(families)} families; "
+                f"a replay takes more than {min(AT_MOST)}, and 2."
+            )
         yield Figure(what=f"{path.name}: items", value=len(items), unit="")
         yield Figure(what=f"{path.name}: systems", value=len(systems), unit="")
-        yield Figure(what=f"{path.name}: families", value=len({system.family for system in systems}), unit="")
+        yield Figure(what=f"{path.name}: families", value=len(families), unit="")
         outcomes = sum(len(system.earned) for system in systems)
         most = min(DRAWS, max(FEWEST_DRAWS, MOST_OUTCOMES // outcomes))
         draws = next((int(word) for word in sys.argv[1:] if word.isdigit()), most)

@@ -96,8 +96,8 @@ def test_few_systems_are_warned_of_nothing(tmp_path: Path, monkeypatch: pytest.M
         ([{"id": "a", "passed": ["x"], "failed": []}] * 2, "'a' was used already"),
         ([{"passed": [], "failed": []}], "id"),
         ([{"id": "a", "question": "?"}], "line 1: it has neither `runs`"),
-        ([{"id": "a", "passed": [], "failed": []}], "two families"),
-        (matrix(8), "more than 8"),
+        ([{"id": "a", "passed": [], "failed": []}], "systems of 0 families"),
+        (matrix(8), "it has 8 items"),
     ],
 )
 def test_what_cannot_be_replayed_is_refused_with_its_reason(
