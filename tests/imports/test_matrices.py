@@ -4,9 +4,11 @@ import json
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from proctor import Sample, Task, evaluate
 from proctor.api.run import Run
+from proctor.cli import app
 from proctor.core.errors import BadInput
 from proctor.core.score import Score
 from proctor.core.task import Store
@@ -115,3 +117,19 @@ def test_a_system_may_be_called_as_a_key_of_the_lines(tmp_path: Path, store: Sto
     path.write_text("id,passed,runs\nx,1,0\ny,0,0\nz,1\n")
     passed, runs = import_log(path, store=store)
     assert (earned(passed.run), runs.run.record.agent) == ({("x", 0): 1, ("y", 0): 0, ("z", 0): 1}, "runs")
+
+
+def test_explain_says_what_other_systems_earned_on_a_sample(tmp_path: Path) -> None:
+    path, store = tmp_path / "old.csv", str(tmp_path / "runs.db")
+    rows = [f"q{at}," + ",".join(str(int(at < 3 * system)) for system in range(10)) for at in range(30)]
+    path.write_text("\n".join(["id," + ",".join(f"s{system}" for system in range(10)), *rows]))
+    import_log(path, store=store, how=LogReading(task="quiz"))
+    samples = [Sample.ask(f"q{number}", str(number), target="yes") for number in range(30)]
+    evaluate(Task(name="quiz", samples=samples, scorers=["exact"]), agent=lambda _: "yes", store=store, run_id="mine")
+    call = ["runs", "explain", "mine", "q10", "--store", store]
+    said = (
+        "Other systems in stored runs (10) earned 60 % here, which goes with what they earn elsewhere (correlation 0.8"
+    )
+    assert said in " ".join(CliRunner().invoke(app, call).output.split())
+    others = json.loads(CliRunner().invoke(app, [*call, "--json"]).stdout)["others"]
+    assert (others["systems"], others["mean"]) == (10, 0.6)

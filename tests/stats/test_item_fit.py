@@ -4,7 +4,7 @@ import random
 import numpy as np
 import pytest
 
-from proctor.stats.item_fit import find_agreement, find_misfit
+from proctor.stats.item_fit import discrimination, find_agreement, find_misfit
 
 HARD = {str(at): at / 100 for at in range(100)}
 
@@ -71,3 +71,14 @@ def test_samples_that_some_systems_lack_count_for_the_others() -> None:
     assert whole is not None
     assert agreement[2] == 10
     assert agreement[0] == pytest.approx(whole[0], abs=0.1)
+
+
+def test_a_sample_that_good_systems_fail_tells_them_apart_the_wrong_way() -> None:
+    systems = [{str(at): float(at < rate) for at in range(20)} for rate in range(1, 11)]
+    for at, own in enumerate(systems):
+        own |= {"right": float(at >= 5), "wrong": float(at < 5), "same": 1.0}
+    assert (discrimination(systems, "right") or 0) > 0.7
+    assert (discrimination(systems, "wrong") or 0) < -0.7
+    assert discrimination(systems, "same") is None
+    assert discrimination(systems, "unknown") is None
+    assert discrimination(systems[:7], "right") is None

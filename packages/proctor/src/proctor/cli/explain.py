@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 import click
+import msgspec
 
 from proctor.cli import options, output
 from proctor.cli.words import lang, t
@@ -20,15 +21,21 @@ if TYPE_CHECKING:
 def command(run_id: str, sample_id: str, attempt: int, store: str | None, as_json: bool) -> None:
     from proctor.api import open_run
     from proctor.reports.explanation import explanation_object
+    from proctor.reports.history import describe_sample
     from proctor.reports.terminal import explain
     from proctor.reports.words import ReportWords
 
     run = open_run(run_id, store=store)
+    known = describe_sample(run.record, run.store, sample_id)
     number = max(attempt - 1, 0)  # 0 was the first one in earlier releases
     if as_json:
-        output.print_json(explanation_object(run.record, run.store, sample_id, number, ReportWords(lang())))
+        trial = explanation_object(run.record, run.store, sample_id, number, ReportWords(lang()))
+        output.print_json({**trial, "others": msgspec.to_builtins(known)})
         return
     explain(run.record, run.store, sample_id, number, lang(), output.console())
+    if known is not None:
+        output.line()
+        output.line(t(known.sentence))
     _show_judges(run, sample_id, number)
 
 

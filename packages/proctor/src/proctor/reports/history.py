@@ -4,13 +4,16 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from operator import itemgetter
+from statistics import fmean
 
 import msgspec
 from msgspec.structs import replace
 
 from proctor.core.run import RunRecord, Selection, Strata
+from proctor.core.sentence import Sentence, say
 from proctor.core.task import Store
 from proctor.reports.matching import earned_by_sample
+from proctor.stats.item_fit import discrimination
 
 MOST_RUNS = 30
 MOST_OWN_RUNS = 10  # of the agent itself among them
@@ -36,6 +39,26 @@ class SampleHistory(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return (*self.others, self.own) if self.own else self.others
 
 
+class SampleKnowledge(msgspec.Struct, frozen=True, kw_only=True):
+    """How many other systems ran a sample, what they earned in the mean, and how far it tells them apart."""
+
+    systems: int
+    mean: float
+    discrimination: float | None
+
+    @property
+    def sentence(self) -> Sentence:
+        mean = f"{100 * self.mean:.0f} %"
+        if self.discrimination is None:
+            return say("Other systems in stored runs ({count}) earned {mean} here.", count=self.systems, mean=mean)
+        return say(
+            "Other systems in stored runs ({count}) earned {mean} here, which goes with what they earn elsewhere (correlation {correlation}).",
+            count=self.systems,
+            mean=mean,
+            correlation=f"{self.discrimination:.2f}",
+        )
+
+
 def read_history(record: RunRecord, store: Store) -> SampleHistory:
     """Return what complete runs earned, each from the main scorer of a run or, without that, from its own.
 
@@ -57,6 +80,15 @@ def read_history(record: RunRecord, store: Store) -> SampleHistory:
         )
     own = average(by_system.pop(record.agent, []))
     return SampleHistory(runs=runs, others=tuple(map(average, by_system.values())), own=own)
+
+
+def describe_sample(record: RunRecord, store: Store, id: str) -> SampleKnowledge | None:
+    """Return what stored runs of other agents than that of a run know of a sample; None where they know nothing."""
+    others = read_history(record, store).others
+    earned = [own[id] for own in others if id in own]
+    if not earned:
+        return None
+    return SampleKnowledge(systems=len(earned), mean=fmean(earned), discrimination=discrimination(others, id))
 
 
 def average(earned: Iterable[Mapping[str, float]]) -> dict[str, float]:

@@ -16,6 +16,7 @@ from statistics import correlation, fmean, variance
 from proctor.stats.distributions import normal_quantile, t_quantile
 
 FEWEST_SYSTEMS = 3
+FEWEST_DISCRIMINATED = 8  # systems from which a sample is said to tell them apart
 _FEWEST = 20
 _ERROR = 0.0025
 _MOST = 0.999
@@ -53,6 +54,19 @@ def find_misfit(
     among_systems = t_quantile(1 - _ERROR, systems - 1) ** 2 * spread * (1 + 1 / systems)
     reach = math.sqrt(among_systems + normal_quantile(1 - _ERROR) ** 2 / (len(values) - 3))
     return math.tanh(value) if value < mean - reach else None
+
+
+def discrimination(systems: Sequence[Mapping[str, float]], id: str) -> float | None:
+    """Return the correlation over systems of what each earned on a sample with its mean on its others; None of fewer than eight.
+
+    Near 0, a sample does not tell systems apart; below, those fail it that do well elsewhere.
+    """
+    known = [own for own in systems if id in own and len(own) > 1]
+    values = [own[id] for own in known]
+    rest = [(math.fsum(own.values()) - own[id]) / (len(own) - 1) for own in known]
+    if len(known) < FEWEST_DISCRIMINATED or len({*values}) < 2 or len({*rest}) < 2:
+        return None
+    return correlation(values, rest)
 
 
 def _fisher(values: Sequence[float], others: Sequence[float]) -> float | None:
