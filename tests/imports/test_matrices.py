@@ -63,7 +63,7 @@ def test_lines_say_who_passed_or_hold_attempts(tmp_path: Path, store: Store) -> 
     path = tmp_path / "outcomes.jsonl"
     path.write_text('{"id": 1, "passed": ["a"], "failed": {"b": ["digest", "kind"]}}\n')
     assert [earned(each.run) for each in import_log(path, store=store)] == [{("1", 0): 1}, {("1", 0): 0}]
-    runs = {"a": [{"success": True}, {"success": 0.5}, {"success": None}]}
+    runs = {"a": [{"success": True}, {"success": 0.5}, {"success": None}], "never run": []}
     path.write_text(json.dumps({"id": "x", "service": "s", "runs": runs}))
     (found,) = import_log(path, store=store)
     assert earned(found.run) == {("x", 0): 1, ("x", 1): 0.5, ("x", 2): "scorer_failed"}

@@ -49,7 +49,8 @@ def read(source: ImportSource, how: LogReading) -> list[ForeignRun]:
         ids[id] = None
         for system, values in outcomes.items():
             is_text = not all(value is None or _is_value(value) for value in values)
-            has_text[system] = has_text.get(system, False) or is_text
+            if values:
+                has_text[system] = has_text.get(system, False) or is_text
     systems = [system for system, is_text in has_text.items() if not is_text]
     if not 0 < len(systems) <= MOST_RUNS:
         raise BadInput(
