@@ -1,6 +1,6 @@
 """proctor runs import: logs of other evaluation programs as stored runs."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import click
 import msgspec
@@ -8,6 +8,8 @@ import msgspec
 from proctor.cli import derived, options, output
 from proctor.cli.words import t
 from proctor.core.errors import BadInput
+from proctor.core.run_fields import Flag
+from proctor.core.sentence import say
 
 if TYPE_CHECKING:
     from proctor_adapters.importing import Imported
@@ -16,57 +18,54 @@ if TYPE_CHECKING:
 class LogFlags(msgspec.Struct, frozen=True, kw_only=True):
     """How a log is read, what its runs are called, and which scorers of ours score them too."""
 
-    format: str | None
-    run_id: str | None
-    task: str | None
-    agent: str | None
-    id: str | None
-    tags: tuple[str, ...]
-    scales: dict[str, str] | None
-    scorers: tuple[str, ...]
+    format: Annotated[
+        str | None,
+        Flag(
+            say(
+                "The format, where it is not recognised by the content: inspect, lm-eval, promptfoo, deepeval, langsmith, langfuse, phoenix or matrix."
+            ),
+            metavar="NAME",
+        ),
+    ] = None
+    run_id: Annotated[
+        str | None, Flag(say("The name of the run; of several, what their names begin with."), "run", "ID")
+    ] = None
+    task: Annotated[
+        str | None, Flag(say("The name of the task, as that of a run to compare with."), metavar="NAME")
+    ] = None
+    agent: Annotated[
+        str | None, Flag(say("The name of the agent or model, where the log has none."), metavar="NAME")
+    ] = None
+    id: Annotated[
+        str | None,
+        Flag(say("Metadata that names each sample as your task does, where the log numbers them."), metavar="KEY"),
+    ] = None
+    tags: Annotated[
+        tuple[str, ...],
+        Flag(say("Metadata of the samples to report by."), "tag", "KEY", several=True),
+    ] = ()
+    scales: dict[str, str] | None = None
+    scorers: Annotated[
+        tuple[str, ...],
+        Flag(
+            say("A scorer of ours that scores the trials too, and is compared with those of the log."),
+            "scorer",
+            "NAME",
+            several=True,
+        ),
+    ] = ()
 
 
 @click.command()
 @click.argument("file", metavar="FILE")
-@click.option(
-    "--format",
-    "format",
-    metavar="NAME",
-    help=t(
-        "The format, where it is not recognised by the content: inspect, lm-eval, promptfoo, deepeval, langsmith, langfuse, phoenix or matrix."
-    ),
-)
-@click.option("--run", "run_id", metavar="ID", help=t("The name of the run; of several, what their names begin with."))
-@click.option("--task", metavar="NAME", help=t("The name of the task, as that of a run to compare with."))
-@click.option("--agent", metavar="NAME", help=t("The name of the agent or model, where the log has none."))
-@click.option(
-    "--id",
-    "id",
-    metavar="KEY",
-    help=t("Metadata that names each sample as your task does, where the log numbers them."),
-)
-@click.option(
-    "--tag",
-    "tags",
-    metavar="KEY",
-    multiple=True,
-    help=t("Metadata of the samples to report by; may be given several times."),
-)
+@derived.derived("format", "run_id", "task", "agent", "id", "tags", of=LogFlags)
 @derived.several(
     "--scale",
     "scales",
     t("The range of a score that is not from 0 to 1; may be given several times."),
     metavar="SCORER=LOW:HIGH",
 )
-@click.option(
-    "--scorer",
-    "scorers",
-    metavar="NAME",
-    multiple=True,
-    help=t(
-        "A scorer of ours that scores the trials too, and is compared with those of the log; may be given several times."
-    ),
-)
+@derived.derived("scorers", of=LogFlags)
 @options.of_run("store")
 @options.as_json
 @derived.gathered("flags", LogFlags)
