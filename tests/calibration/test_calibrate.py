@@ -21,6 +21,7 @@ from proctor_judging.judges.calibrate import AgreementRow, Rated, Scale
 from proctor_judging.judges.rubric import RubricJudge, rubric
 from proctor_judging.review.agree import Agreement, agree
 from proctor_judging.review.items import items as review_items
+from proctor_judging.review.queue import Review, Reviewers
 
 DIMENSIONS = ("correctness", "clarity", "difficulty_match", "completeness")
 FIVE = Scale()
@@ -212,7 +213,7 @@ def test_labels_of_the_web_app_are_compared_with_the_same_attempts_and_correct_n
     found = agree([run])
     [held] = found.held
     assert {*found.people} == {"ann", "labels"}
-    assert (held.labels, held.judged, held.corrected, held.calibrated) == (12, 12, (), False)
+    assert (held.labels, held.judged, held.corrected, held.calibrated) == (12, 24, (), False)
     assert "the items were not drawn at random" in str(held.calibration)
     assert _row(found.between_people, "pass_rate").equal.value == pytest.approx(11 / 12)
     assert _row(held.rows, "pass_rate").equal.scored == 12
@@ -273,6 +274,20 @@ def test_labels_of_other_texts_under_the_same_ids_are_refused(tmp_path: Path) ->
         agree([labels, run])
 
 
+def test_a_label_of_a_text_that_was_changed_is_left_out(tmp_path: Path) -> None:
+    run, labels = _judged_run(tmp_path, gain=0.0)
+    records = json.loads(labels.read_text())
+    for entry in next(iter(records.values()))["reviews"]:
+        entry["item_digest"] = "0" * 16
+    labels.write_text(json.dumps(records))
+    [held] = agree([labels, run], keep=False).held
+    assert (held.labels, held.corrected) == (49, ())
+    assert [str(sentence) for sentence in held.left_out] == [
+        "1 labels are of texts that were changed; they are left out."
+    ]
+    assert "1 of the 50 drawn items are not labelled yet" in str(held.calibration)
+
+
 def test_points_off_the_scale_are_refused_and_a_scale_can_be_named(tmp_path: Path) -> None:
     run, labels = _judged_run(tmp_path, gain=0.0)
     labels.write_text(labels.read_text().replace('"clarity": 4', '"clarity": 8'))
@@ -308,7 +323,7 @@ def test_the_agreement_is_json(tmp_path: Path) -> None:
 
 
 def _judged_run(folder: Path, *, gain: float, name: str = "items") -> tuple[Run, Path]:
-    """80 items judged by a rubric, 50 of them labelled by two people; the judge gives `gain` points too much."""
+    """80 items judged by a rubric, 50 of them drawn and labelled by two people; the judge gives `gain` points too much."""
     source = random.Random(7)
     quality = {f"p{i}": source.gauss(3.1, 0.9) for i in range(80)}
     data = folder / f"{name}.json"
@@ -334,7 +349,7 @@ def _judged_run(folder: Path, *, gain: float, name: str = "items") -> tuple[Run,
     )
     path = folder / f"{name}_verifications.json"
     records = {}
-    for item in list(quality)[:50]:
+    for item in sorted((each.id for each in Review(data, Reviewers(draw=50, seed=7)).items), key=list(quality).index):
         reviews = [
             _review(who, number, quality[item], digests[item], source) for number, who in enumerate(("ann", "bob"), 1)
         ]

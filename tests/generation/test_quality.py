@@ -16,6 +16,7 @@ from proctor_judging.generation.evidence import JudgeEvidence, WinRateEvidence
 from proctor_judging.generation.generator import generator
 from proctor_judging.generation.quality import Quality, Wish, assess
 from proctor_judging.generation.report import write_report
+from proctor_judging.review.queue import Review, Reviewers
 
 FAKES = Path(__file__).parents[1] / "fakes"
 JUDGE = f"{FAKES / 'marking.py'}:model"
@@ -31,8 +32,10 @@ def problems(
     return str(data_file(folder / name, made))
 
 
-def labels(folder: Path, data: str, statuses: Sequence[str], points: Sequence[int] = ()) -> None:
-    ids = [one["id"] for one in json.loads(Path(data).read_text(encoding="utf-8"))]
+def labels(
+    folder: Path, data: str, statuses: Sequence[str], points: Sequence[int] = (), drawn: Sequence[str] = ()
+) -> None:
+    ids = drawn or [one["id"] for one in json.loads(Path(data).read_text(encoding="utf-8"))]
     scores = [*points, *[5] * len(statuses)]
     told = {
         id: {
@@ -271,9 +274,20 @@ def test_labels_of_the_items_that_people_chose_meet_no_threshold(tmp_path: Path)
     assert (check.verdict, str(check.why), check.needs) == ("open", "only 40 of 60 have a verdict", "labels")
 
 
+def test_labels_of_items_that_people_chose_leave_the_figure_of_a_judge_open(tmp_path: Path) -> None:
+    data = problems(tmp_path, 60)
+    labels(tmp_path, data, ["approved"] * 40)
+    found = assess(Wish(data=data, judge=JUDGE))
+    assert found.held is not None
+    assert found.held.corrected == ()
+    check = found.checks[0]
+    assert (check.verdict, str(check.why)) == ("open", "what people labelled is no random draw that is labelled whole")
+
+
 def test_people_correct_a_judge_that_is_too_kind(tmp_path: Path) -> None:
     data = problems(tmp_path, 60)
-    labels(tmp_path, data, ["rejected", "approved"] * 20, [2, 4] * 20)
+    ids = [item.id for item in Review(data, Reviewers(draw=40)).items]
+    labels(tmp_path, data, ["rejected", "approved"] * 20, [2, 4] * 20, ids)
     found = assess(Wish(data=data, judge=JUDGE))
     assert found.failures == {}
     assert found.held is not None

@@ -10,6 +10,7 @@ from starlette.testclient import TestClient
 from web_site import AppSite
 
 from proctor.core.errors import BadInput
+from proctor_judging.review.agree import AgreedScorer
 from proctor_web.reviewing.queues import (
     Choice,
     NewQueue,
@@ -87,6 +88,50 @@ def test_only_labels_of_answers_drawn_at_random_correct_a_figure(site: AppSite, 
     assert bool(held.corrected) == corrects
     assert ("not drawn at random" in str(held.calibration)) != corrects
     assert corrects or not held.calibrated
+
+
+def test_a_queue_corrects_a_figure_when_all_of_it_is_judged(site: AppSite) -> None:
+    create_queue(site.workspace, NewQueue(name="some", run=["first"], count=5))
+    review = review_of(site.workspace, "some")
+    for item in review.items:
+        held = held_of(site, "some", "first")
+        assert held is None or not held.corrected
+        assert held is None or "5 drawn items are not labelled yet" in str(held.calibration)
+        review.label(item.id, "ann", {"correctness": 1}, "approved")
+    held = held_of(site, "some", "first")
+    assert held is not None
+    assert held.corrected
+
+
+def test_a_queue_corrects_no_figure_of_a_run_with_other_answers_than_were_drawn_from(site: AppSite) -> None:
+    create_queue(site.workspace, NewQueue(name="some", run=["first"], count=5))
+    review = review_of(site.workspace, "some")
+    for item in review.items:
+        review.label(item.id, "ann", {"correctness": 1}, "approved")
+    path = Path(site.store + ".reviews") / "some" / "queue.json"
+    kept = json.loads(path.read_text())
+    first, last = kept["sources"]["0001"], kept["sources"]["0005"]
+    path.write_text(json.dumps({**kept, "sources": {**kept["sources"], "0001": last, "0005": first}}))
+    held = held_of(site, "some", "first")
+    assert held is not None
+    assert not held.corrected
+    assert "the run has other answers than when they were drawn" in str(held.calibration)
+
+
+def test_each_attempt_is_an_answer_of_its_own(site: AppSite) -> None:
+    site.run("twice", attempts=2)
+    create_queue(site.workspace, NewQueue(name="all", run=["twice"]))
+    review = review_of(site.workspace, "all")
+    for item, source in find_queue(site.workspace, "all").sources.items():
+        review.label(item, "ann", {"correctness": 1}, "approved" if source.attempt else "rejected")
+    held = held_of(site, "all", "twice")
+    assert held is not None
+    assert (held.labels, held.judged) == (12, 12)
+
+
+def held_of(site: AppSite, queue: str, run: str) -> AgreedScorer | None:
+    agreement = show_queue(site.workspace, QueueNamed(queue=queue)).agreement[run].agreement
+    return None if agreement is None else agreement.held[0]
 
 
 def test_labels_are_compared_with_the_scorer(site: AppSite) -> None:

@@ -66,7 +66,7 @@ def next_steps(found: Quality) -> Iterator[Sentence]:
     needs_labels = any(check.needs == "labels" for check in found.checks)
     if people < (found.items if needs_labels else min(WANTED_LABELS, found.items)):
         yield say(
-            "Have people verify items: proctor judge review {path} ({labelled} of {items} are done; about {wanted} give corrected figures that are narrow enough to use).",
+            "Have people verify items: proctor judge review {path} --draw {wanted} ({labelled} of {items} are done; about {wanted} give corrected figures that are narrow enough to use).",
             path=found.data,
             labelled=people,
             items=found.items,

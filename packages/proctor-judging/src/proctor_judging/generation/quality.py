@@ -148,7 +148,7 @@ class Quality(msgspec.Struct, frozen=True, kw_only=True):
         return self.compared.estimates.get("win_rate") if self.compared is not None else None
 
     def _untrusted(self, name: str) -> Sentence | None:
-        """Return why a raw figure of the judge decides nothing: people and judge do not agree, and it could not be corrected."""
+        """Return why a raw figure of the judge decides nothing: people labelled items, and that could not correct it."""
         estimate = self.best(name)
         if estimate is None or estimate.name.endswith(CORRECTED):
             return None
@@ -159,7 +159,7 @@ class Quality(msgspec.Struct, frozen=True, kw_only=True):
         row = next((row for row in self.held.rows if row.name == name), self.held.rows[0])
         if row.alpha.high is not None and row.alpha.high < TENTATIVE:
             return say("the judge does not agree with people")
-        return None
+        return None if self.held.corrected else say("what people labelled is no random draw that is labelled whole")
 
     def _lots(self) -> Sentence | None:
         consistency = self.compared.estimates.get("consistency") if self.compared is not None else None

@@ -18,7 +18,17 @@ from proctor.engine.judge_figures import CORRECTED
 from proctor.stats import correction
 from proctor.stats.agreement import cohen_kappa, krippendorff_alpha, share_equal
 from proctor.stats.paired import PairedSample, compare
-from proctor_judging.judges.ratings import AVERAGE, PASSES, PEOPLE, Rated, Scale, of_verdicts, together, with_average
+from proctor_judging.judges.ratings import (
+    AVERAGE,
+    PASSES,
+    PEOPLE,
+    AnswerKey,
+    Rated,
+    Scale,
+    of_verdicts,
+    together,
+    with_average,
+)
 
 __all__ = [
     "PEOPLE",
@@ -75,21 +85,21 @@ def agree(
     """Return how far raters agree, by dimension; what only one of them rated is left out.
 
     Args:
-        clusters: of items that are not independent, such as those of one document, by item.
+        clusters: of items that are not independent, such as those of one document, by item; attempts at one never are.
 
     Raises:
         BadInput: a rater rated an item twice.
     """
     raters = list(dict.fromkeys(rating.rater for rating in rated))
-    by_item: dict[str, dict[str, dict[str, float]]] = {}
+    by_item: dict[AnswerKey, dict[str, dict[str, float]]] = {}
     for rating in rated:
-        said = by_item.setdefault(rating.item, {})
+        said = by_item.setdefault(rating.key, {})
         if rating.rater in said:
             raise BadInput("{rater} rated the item '{item}' twice.", rater=rating.rater, item=rating.item)
         said[rating.rater] = rating.values()
     names = dict.fromkeys(name for rating in rated for name in rating.values())
     tables = {name: _table(by_item.values(), raters, name) for name in names}
-    of_items = [clusters.get(item, item) for item in by_item]
+    of_items = [clusters.get(item, item) for item, _ in by_item]
     if len({*of_items}) == len(of_items):
         of_items = []
     return [
@@ -113,9 +123,10 @@ def raters_apart(rated: Sequence[Rated], scale: Scale) -> list[Apart]:
 def items_apart(rated: Sequence[Rated], scale: Scale) -> list[Apart]:
     """Return items by the spread of their ratings, the widest first; those with one rater are left out."""
     distances: dict[str, list[float]] = {}
-    for (item, _), values_by_rater in _by_item_and_name(rated, scale).items():
+    for ((item, attempt), _), values_by_rater in _by_item_and_name(rated, scale).items():
         if len(values_by_rater) > 1:
-            distances.setdefault(item, []).append(max(values_by_rater.values()) - min(values_by_rater.values()))
+            name = f"{item} #{attempt + 1}" if attempt else item
+            distances.setdefault(name, []).append(max(values_by_rater.values()) - min(values_by_rater.values()))
     return _sorted(distances)
 
 
@@ -131,24 +142,24 @@ def corrected(
 
     All are corrected by PPI++, which takes the labelled items for a random draw. The note of each says from how many labels.
     """
-    human = {rating.item: rating for rating in people}
-    labelled = [(human[rating.item], rating) for rating in judged if rating.item in human]
+    human = {rating.key: rating for rating in people}
+    labelled = [(human[rating.key], rating) for rating in judged if rating.key in human]
     names = [
         name
         for name in dict.fromkeys(n for rating in judged for n in rating.points)
         if any(name in h.points for h, _ in labelled)
     ]
     shares = {
-        name: {rating.item: scale.share(rating.points[name]) for rating in judged if name in rating.points}
+        name: {rating.key: scale.share(rating.points[name]) for rating in judged if name in rating.points}
         for name in names
     }
     wanted = {
-        name: {rating.item: scale.share(rating.points[name]) for rating in people if name in rating.points}
+        name: {rating.key: scale.share(rating.points[name]) for rating in people if name in rating.points}
         for name in names
     }
     if any(person.passed is not None and judge.passed is not None for person, judge in labelled):
-        shares[PASSES] = {rating.item: float(rating.passed) for rating in judged if rating.passed is not None}
-        wanted[PASSES] = {rating.item: float(rating.passed) for rating in people if rating.passed is not None}
+        shares[PASSES] = {rating.key: float(rating.passed) for rating in judged if rating.passed is not None}
+        wanted[PASSES] = {rating.key: float(rating.passed) for rating in people if rating.passed is not None}
     return [_mean(name, shares[name], wanted[name], human.keys(), clusters, level) for name in shares]
 
 
@@ -267,22 +278,22 @@ def _difference(pairs: Sequence[tuple[str, float, float]], scale: Scale, level: 
 
 def _mean(
     name: str,
-    judged: Mapping[str, float],
-    people: Mapping[str, float],
-    labelled: Container[str],
+    judged: Mapping[AnswerKey, float],
+    people: Mapping[AnswerKey, float],
+    labelled: Container[AnswerKey],
     clusters: Mapping[str, str],
     level: float,
 ) -> Estimate:
     pairs = [
-        correction.Labelled(human=people[item], judge=share, cluster=clusters.get(item, ""))
-        for item, share in judged.items()
-        if item in people
+        correction.Labelled(human=people[key], judge=share, cluster=clusters.get(key[0], key[0]))
+        for key, share in judged.items()
+        if key in people
     ]
-    others = [item for item in judged if item not in labelled]
+    others = [key for key in judged if key not in labelled]
     estimate = correction.ppi(
         pairs,
-        [judged[item] for item in others],
-        clusters=[clusters.get(item, "") for item in others],
+        [judged[key] for key in others],
+        clusters=[clusters.get(item, item) for item, _ in others],
         level=level,
     )
     return _named(name, estimate)
@@ -297,14 +308,14 @@ def _named(name: str, found: Estimate) -> Estimate:
     return replace(found, name=f"{name}{CORRECTED}", note=note)
 
 
-def _by_item_and_name(rated: Sequence[Rated], scale: Scale) -> dict[tuple[str, str], dict[str, float]]:
-    found: dict[tuple[str, str], dict[str, float]] = {}
+def _by_item_and_name(rated: Sequence[Rated], scale: Scale) -> dict[tuple[AnswerKey, str], dict[str, float]]:
+    found: dict[tuple[AnswerKey, str], dict[str, float]] = {}
     for rating in rated:
         for name, points in rating.points.items():
             if name != AVERAGE:
-                found.setdefault((rating.item, name), {})[rating.rater] = scale.share(points)
+                found.setdefault((rating.key, name), {})[rating.rater] = scale.share(points)
         if rating.passed is not None and not rating.points:
-            found.setdefault((rating.item, PASSES), {})[rating.rater] = float(rating.passed)
+            found.setdefault((rating.key, PASSES), {})[rating.rater] = float(rating.passed)
     return found
 
 

@@ -1,7 +1,7 @@
 """Ratings of items by people or judges, on one scale."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from statistics import fmean
 
 import msgspec
@@ -42,39 +42,60 @@ class Scale(msgspec.Struct, frozen=True, kw_only=True):
         return (points - self.low) / (self.high - self.low)
 
 
+AnswerKey = tuple[str, int | None]
+
+
 class Rated(msgspec.Struct, frozen=True, kw_only=True):
-    """One rating of an item by a person or a judge: points by dimension, and whether the item passes."""
+    """One rating of an item by a person or a judge: points by dimension, and whether the item passes.
+
+    Attributes:
+        attempt: at the sample `item`; None where the item holds the answer, or where nobody says which attempt was rated.
+    """
 
     item: str
     rater: str
     points: Mapping[str, float] = {}
     passed: bool | None = None
+    attempt: int | None = None
+
+    @property
+    def key(self) -> AnswerKey:
+        """Return what was rated."""
+        return self.item, self.attempt
 
     def values(self) -> dict[str, float]:
         """Return all that can be compared, by name; passing is 1 or 0."""
         return {**self.points, **({} if self.passed is None else {PASSES: float(self.passed)})}
 
 
-def of_verdicts(verdicts: Iterable[Verdict], rater: str, scale: Scale) -> list[Rated]:
-    """Return the ratings of a scorer, from the figures in its verdicts; several attempts at an item are averaged.
+def of_verdicts(verdicts: Iterable[Verdict], rater: str, scale: Scale, *, answered: Container[str] = ()) -> list[Rated]:
+    """Return the ratings of a scorer, from the figures in its verdicts.
 
     A scorer without figures says whether an item passes, where its values are all 0 or 1, and else its average points.
+
+    Args:
+        answered: the samples that hold the answer, which each attempt rates again: those ratings are averaged.
     """
-    scores = [(verdict.sample_id, verdict.result) for verdict in verdicts if isinstance(verdict.result, Score)]
+    scores = [
+        ((verdict.sample_id, None if verdict.sample_id in answered else verdict.attempt), verdict.result)
+        for verdict in verdicts
+        if isinstance(verdict.result, Score)
+    ]
     plain = PASSES if all(score.value in (0, 1) for _, score in scores) else AVERAGE
-    shares: dict[str, dict[str, list[float]]] = {}
-    for item, score in scores:
-        of_item = shares.setdefault(item, {})
+    shares: dict[AnswerKey, dict[str, list[float]]] = {}
+    for key, score in scores:
+        of_answer = shares.setdefault(key, {})
         for name, share in (score.known.figures or {plain: score.value}).items():
-            of_item.setdefault(name, []).append(float(share))
+            of_answer.setdefault(name, []).append(float(share))
     return [
         Rated(
             item=item,
+            attempt=attempt,
             rater=rater,
-            points={name: scale.points(fmean(values)) for name, values in of_item.items() if name not in NO_POINTS},
-            passed=fmean(of_item[PASSES]) >= 0.5 if PASSES in of_item else None,
+            points={name: scale.points(fmean(values)) for name, values in of_answer.items() if name not in NO_POINTS},
+            passed=fmean(of_answer[PASSES]) >= 0.5 if PASSES in of_answer else None,
         )
-        for item, of_item in shares.items()
+        for (item, attempt), of_answer in shares.items()
     ]
 
 
@@ -89,16 +110,17 @@ def with_average(rated: Rated, weights: Mapping[str, float]) -> Rated:
 
 def together(rated: Iterable[Rated], rater: str = PEOPLE) -> list[Rated]:
     """Return one joint rating of each item: the mean points, and whether all raters pass it."""
-    by_item: dict[str, list[Rated]] = {}
+    by_answer: dict[AnswerKey, list[Rated]] = {}
     for rating in rated:
-        by_item.setdefault(rating.item, []).append(rating)
-    found = []
-    for item, several in by_item.items():
+        by_answer.setdefault(rating.key, []).append(rating)
+    joint = []
+    for (item, attempt), several in by_answer.items():
         names = dict.fromkeys(name for rating in several for name in rating.points)
         passed = [rating.passed for rating in several if rating.passed is not None]
-        found.append(
+        joint.append(
             Rated(
                 item=item,
+                attempt=attempt,
                 rater=rater,
                 points={
                     name: fmean(rating.points[name] for rating in several if name in rating.points) for name in names
@@ -106,4 +128,4 @@ def together(rated: Iterable[Rated], rater: str = PEOPLE) -> list[Rated]:
                 passed=all(passed) if passed else None,
             )
         )
-    return found
+    return joint

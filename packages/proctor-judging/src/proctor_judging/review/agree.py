@@ -1,6 +1,6 @@
 """Measure how far people and judges agree, from verification files and judged runs, and correct a judge's numbers by it."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -16,32 +16,34 @@ from proctor.core.judge import PROVENANCE, JudgeInfo
 from proctor.core.run import Estimate
 from proctor.core.sentence import Sentence, say
 from proctor.core.task import Store
-from proctor.core.trial import Verdict
 from proctor.engine.judge_figures import CORRECTED, about, on_scale
 from proctor_judging.judges import calibrate
 from proctor_judging.judges.calibrate import AgreementRow, Apart, Rated, Scale
 from proctor_judging.judges.judgement_parsing import plain
-from proctor_judging.judges.ratings import AVERAGE
+from proctor_judging.judges.ratings import AVERAGE, AnswerKey
 from proctor_judging.judges.rubric import rubric
 from proctor_judging.review import labels
 from proctor_judging.review.items import text_digest
+from proctor_judging.review.label_sources import LabelSource, among, read_label_source, why_not_corrected
 
 OTHER_KINDS = ("pairwise", "probe")  # what they say is of pairs, and no label of an item holds against it
 SHOWN_APART = 5
 UNNAMED = "labels"  # who labelled without a name
+NOT_DRAWN = say("the items were not drawn at random")
 TEXTS = {"problem": "question", "answer": "answer", "solution": "solution"}  # of a label, by what a judge calls them
 
 
 class AgreedScorer(msgspec.Struct, frozen=True, kw_only=True):
     """A scorer of a run, compared with people.
 
-    Labels of the web app are of samples that people chose to look at, not of samples that were drawn: by those no figure is
-    corrected and no judge calibrated.
+    Labels that people gave to what they chose to look at, and those of a draw that is not labelled whole, correct no figure and
+    calibrate no judge.
 
     Attributes:
-        labels: items that both have rated; `judged` is how many it judged in all.
+        labels: answers that both have rated; `judged` is how many it judged in all.
         raw: its estimates unchanged; `corrected` estimates what they would be if people had judged.
         calibrated: the agreement was shown to be enough.
+        left_out: what labels count nowhere, and why.
     """
 
     run: str
@@ -54,6 +56,7 @@ class AgreedScorer(msgspec.Struct, frozen=True, kw_only=True):
     corrected: tuple[Estimate, ...] = ()
     calibration: Sentence
     calibrated: bool = False
+    left_out: tuple[Sentence, ...] = ()
 
 
 class Agreement(msgspec.Struct, frozen=True, kw_only=True):
@@ -82,7 +85,7 @@ class Agreement(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def agree(
-    sources: Sequence[str | Path | Run],
+    sources: Sequence[str | Path | Run | LabelSource],
     *,
     scorer: str | None = None,
     scale: Scale | None = None,
@@ -90,52 +93,43 @@ def agree(
     least: float | None = None,
     store: str | Store | None = None,
     keep: bool = True,
-    drawn: bool = True,
 ) -> Agreement:
     """Return the agreement of all raters of the same items.
 
     Args:
-        sources: verification files, and runs (or their ids) whose scorers take part.
+        sources: verification files or labels, and runs (or their ids) whose scorers take part.
         scorer: only this one of the runs.
         scale: of the labels; without it that of the rubric of a run, or 1 to 5.
         least: what the lower end of alpha has to reach, so that a judge is no longer called uncalibrated; without it
             `least_agreement` of the settings.
         keep: keep with each run how its judge compares with people, so that its reports say it.
-        drawn: the items in the files were drawn at random; else they correct no figure and calibrate no judge.
 
     Raises:
         BadInput: no such file or run, no item that two have rated, or points off the scale.
     """
-    files = [Path(source) for source in sources if not isinstance(source, Run) and Path(source).is_file()]
-    runs = [_run(source, store) for source in sources if isinstance(source, Run) or not Path(source).is_file()]
+    runs, given = _sorted_out(sources, store)
     scale = scale or _scale(runs) or Scale()
-    judged = [
-        replace(each, is_drawn=drawn and not each.labelled) for run in runs for each in _judged(run, scorer, scale)
-    ]
+    judged = [each for run in runs for each in _judged(run, scorer, scale)]
     known = list(dict.fromkeys(name for each in judged for rating in each.rated for name in rating.points))
-    people, together, digests = _people(files, known)
-    for run in runs:
-        _check_texts(run, digests)
+    people, decisions = _people(given, known)
     weights = judged[0].weights if judged else {}
+    people = [calibrate.with_average(rating, weights) for rating in people]
+    decisions = [calibrate.with_average(rating, weights) for rating in decisions]
     clusters = {sample.id: sample.cluster for run in runs for sample in run.store.planned(run.id) if sample.cluster}
     least = settings().least_agreement if least is None else least
-    people, together = ([calibrate.with_average(rating, weights) for rating in rated] for rated in (people, together))
-    said, joint = _with_labels(people, together, judged)
-    people = max(said, key=len, default=people)  # labels of different scorers are answers to different questions
+    shared = _Shared(sources=given, scale=scale, clusters=clusters, level=level, least=least)
+    compared = [_compared(each, people, decisions, given) for each in judged]
+    # labels of different scorers are answers to different questions
+    people = max((each.people for each in compared), key=len, default=people)
     of_scorers = [rated for each in judged for rated in each.rated]
     agreement = Agreement(
         people=tuple(dict.fromkeys(person.rater for person in people)),
         scorers=tuple(scorer.name for scorer in judged),
-        items=len({rated.item for rated in [*people, *of_scorers]}),
+        items=len({rated.key for rated in [*people, *of_scorers]}),
         scale=scale,
         between_people=tuple(calibrate.agree(people, scale, clusters=clusters, level=level)),
         between_scorers=tuple(calibrate.agree(of_scorers, scale, clusters=clusters, level=level)),
-        held=tuple(
-            _held(each, of_people, of_all, scale, clusters, level, least)
-            for each, of_people, of_all in zip(judged, said, joint, strict=True)
-        )
-        if people
-        else (),
+        held=tuple(_held(each, shared) for each in compared) if people else (),
         raters_apart=tuple(calibrate.raters_apart(people, scale)),
         items_apart=tuple(item for item in calibrate.items_apart(people, scale) if item.distance)[:SHOWN_APART],
     )
@@ -146,26 +140,8 @@ def agree(
     return agreement
 
 
-def _with_labels(
-    people: Sequence[Rated], together: Sequence[Rated], judged: "Sequence[_JudgedItem]"
-) -> tuple[list[list[Rated]], list[Sequence[Rated]]]:
-    """Return for each scorer what people said of it, apart and together: in files, and in the web app where no file has it."""
-    said: list[list[Rated]] = []
-    joint: list[Sequence[Rated]] = []
-    in_files = {(person.rater, person.item) for person in people}
-    for each in judged:
-        labelled = [rated for rated in each.labelled if (rated.rater, rated.item) not in in_files]
-        said.append([*people, *labelled])
-        joint.append(calibrate.together([*together, *labelled]) if labelled else together)
-    return said, joint
-
-
 class _JudgedItem(msgspec.Struct, frozen=True, kw_only=True):
-    """A scorer of a run with what it said, and what people said of its verdicts in the web app.
-
-    Attributes:
-        is_drawn: the items that people labelled were drawn at random.
-    """
+    """A scorer of a run with what it said, and what people said of its verdicts in the web app."""
 
     run: Run
     scorer: str
@@ -174,7 +150,84 @@ class _JudgedItem(msgspec.Struct, frozen=True, kw_only=True):
     weights: Mapping[str, float]
     rated: Sequence[Rated]
     labelled: Sequence[Rated] = ()
-    is_drawn: bool = True
+
+
+class _Compared(msgspec.Struct, frozen=True, kw_only=True):
+    """A scorer with the labels of people for the answers that it judged: those of each, and those of all together.
+
+    Attributes:
+        left_out: what labels count nowhere, and why.
+    """
+
+    judged: _JudgedItem
+    people: Sequence[Rated]
+    together: Sequence[Rated]
+    left_out: tuple[Sentence, ...]
+
+
+class _Shared(msgspec.Struct, frozen=True, kw_only=True):
+    """What is the same for all scorers of a comparison."""
+
+    sources: Sequence[LabelSource]
+    scale: Scale
+    clusters: Mapping[str, str]
+    level: float
+    least: float
+
+
+def _sorted_out(
+    sources: Sequence[str | Path | Run | LabelSource], store: str | Store | None
+) -> tuple[list[Run], list[LabelSource]]:
+    """Return the runs and the labels among the sources."""
+    runs: list[Run] = []
+    given: list[LabelSource] = []
+    for source in sources:
+        if isinstance(source, LabelSource):
+            given.append(source)
+        elif isinstance(source, str | Path) and Path(source).is_file():
+            given.append(read_label_source(Path(source)))
+        else:
+            runs.append(_run(source, store))
+    return runs, given
+
+
+def _compared(
+    judged: _JudgedItem, people: Sequence[Rated], decisions: Sequence[Rated], given: Sequence[LabelSource]
+) -> _Compared:
+    """Return the labels of the answers that a scorer judged: those given, and of the web app where none was given."""
+    attempts: dict[str, set[int | None]] = {}
+    for rating in judged.rated:
+        attempts.setdefault(rating.item, set()).add(rating.attempt)
+    changed = _changed_texts(judged.run, given)
+    said = _of_attempts([rating for rating in people if rating.item not in changed], attempts, judged.run)
+    decided = {rating.key: rating for rating in _of_attempts(decisions, attempts, judged.run)}
+    known = {(rating.rater, rating.key) for rating in said}
+    own = [rating for rating in judged.labelled if (rating.rater, rating.key) not in known]
+    together = [decided.get(rating.key, rating) for rating in calibrate.together(said)]
+    left_out = []
+    if changed:
+        left_out.append(say("{count} labels are of texts that were changed; they are left out.", count=len(changed)))
+    if unclear := len(people) - len(said) - sum(rating.item in changed for rating in people):
+        left_out.append(say("{count} labels do not say which attempt they are of; they are left out.", count=unclear))
+    return _Compared(
+        judged=judged,
+        people=[*said, *own],
+        together=calibrate.together([*together, *own]) if own else together,
+        left_out=tuple(left_out),
+    )
+
+
+def _of_attempts(rated: Iterable[Rated], attempts: Mapping[str, Collection[int | None]], run: Run) -> list[Rated]:
+    """Return ratings with the attempt that they are of, without those that may be of several."""
+    placed = []
+    for rating in rated:
+        known = attempts.get(rating.item, (rating.attempt,))
+        is_single = len(known) == 1 and (None in known or run.record.spec.attempts == 1)
+        if rating.attempt is not None and None not in known:
+            placed.append(rating)
+        elif is_single:
+            placed.append(replace(rating, attempt=next(iter(known))))
+    return placed
 
 
 def _run(given: str | Path | Run, store: str | Store | None) -> Run:
@@ -207,12 +260,13 @@ def _judged(run: Run, scorer: str | None, scale: Scale) -> list[_JudgedItem]:
     abouts = {name: about(run.record, name) for name in names}
     usable = [name for name, judge_info in abouts.items() if judge_info is None or judge_info.kind not in OTHER_KINDS]
     asked = [name for name in usable if abouts[name] is not None] or usable
+    answered = {sample.id for sample in run.store.planned(run.id) if sample.known.item is not None}
     items = []
     for name in asked if scorer is None else [scorer]:
         judge_info = abouts[name]
         rater = f"{judge_info.model if judge_info else name} ({run.id})"
         kept = [label for label in run.store.annotations(run.id, kind="label") if label.name == name]
-        rated = calibrate.of_verdicts(_with_the_same_attempts(run.verdicts(scorer=name), kept), rater, scale)
+        rated = calibrate.of_verdicts(run.verdicts(scorer=name), rater, scale, answered=answered)
         items.append(
             _JudgedItem(
                 run=run,
@@ -227,35 +281,27 @@ def _judged(run: Run, scorer: str | None, scale: Scale) -> list[_JudgedItem]:
     return items
 
 
-def _with_the_same_attempts(verdicts: Iterable[Verdict], kept: Sequence[Annotation]) -> Iterator[Verdict]:
-    """Yield the verdicts without those on other attempts at a sample than the ones that people labelled."""
-    labelled: dict[str, set[int]] = {}
-    for label in kept:
-        labelled.setdefault(label.sample_id, set()).add(label.attempt)
-    for verdict in verdicts:
-        if verdict.attempt in labelled.get(verdict.sample_id, {verdict.attempt}):
-            yield verdict
-
-
 def _labelled(
     kept: Sequence[Annotation], rated: Sequence[Rated], scale: Scale, passing: float | None
 ) -> Sequence[Rated]:
     """Return the labels of people as ratings, in what the scorer itself rates: points on average, passing, or both."""
-    shares: dict[tuple[str, str], list[float]] = {}
+    shares: dict[tuple[AnswerKey, str], list[float]] = {}
+    known = {rating.key for rating in rated}
     for label in kept:
         if isinstance(label.value, int | float) and 0 <= label.value <= 1:
-            shares.setdefault((label.sample_id, label.by or UNNAMED), []).append(float(label.value))
+            key = (label.sample_id, label.attempt)
+            key = key if key in known else (label.sample_id, None)
+            shares.setdefault((key, label.by or UNNAMED), []).append(float(label.value))
     has_points = any(rating.points for rating in rated)
     least = None if passing is None else scale.share(passing)
-    found = []
-    for (item, rater), values in shares.items():
+    mark = least if has_points else 0.5
+    labelled = []
+    for ((item, attempt), rater), values in shares.items():
         share = sum(values) / len(values)
-        mark = least if has_points else 0.5
         points = {AVERAGE: scale.points(share)} if has_points else {}
-        found.append(
-            Rated(item=item, rater=rater, points=points, passed=None if mark is None else share >= mark - 1e-9)
-        )
-    return found
+        passed = None if mark is None else share >= mark - 1e-9
+        labelled.append(Rated(item=item, attempt=attempt, rater=rater, points=points, passed=passed))
+    return labelled
 
 
 def _weights(about: JudgeInfo | None) -> Mapping[str, float]:
@@ -269,74 +315,77 @@ def _weights(about: JudgeInfo | None) -> Mapping[str, float]:
     return criteria.weights if criteria.digest == about.rubric_digest else {}
 
 
-def _people(files: Sequence[Path], known: Sequence[str]) -> tuple[list[Rated], list[Rated], Mapping[str, str]]:
-    """Return what each person said, what they say together (as an adjudicator decided, where one did), and of which texts."""
+def _people(given: Sequence[LabelSource], known: Sequence[str]) -> tuple[list[Rated], list[Rated]]:
+    """Return what each person said, and what an adjudicator decided."""
     own_name = {plain(name): name for name in known}
     seen: set[str] = set()
-    found: list[Rated] = []
-    decided: dict[str, Rated] = {}
-    digests: dict[str, str] = {}
+    said: list[Rated] = []
+    decided: list[Rated] = []
 
-    def rated(item: str, entry: labels.LabelEntry, rater: str) -> Rated:
+    def rated(key: AnswerKey, entry: labels.LabelEntry, rater: str) -> Rated:
         points = {own_name.get(plain(name), name): float(score) for name, score in entry.scores.items()}
-        return Rated(item=item, rater=rater, points=points, passed=entry.status == "approved")
+        return Rated(item=key[0], attempt=key[1], rater=rater, points=points, passed=entry.status == "approved")
 
-    for path in files:
-        records = labels.records(path)
-        names = {entry.reviewer for record in records.values() for entry in record.current}
-        name_by_reviewer = {name: name or path.stem for name in names}
+    for source in given:
+        names = {entry.reviewer for record in source.records.values() for entry in record.current}
+        name_by_reviewer = {name: name or source.name for name in names}
         for name, shown in name_by_reviewer.items():
-            name_by_reviewer[name] = f"{shown} ({path})" if shown in seen else shown
+            name_by_reviewer[name] = f"{shown} ({source.path})" if shown in seen else shown
         seen |= {*name_by_reviewer.values()}
-        for item, record in records.items():
-            for entry in record.current:
-                found.append(rated(item, entry, name_by_reviewer[entry.reviewer]))
-                if entry.item_digest:
-                    digests[item] = entry.item_digest
-            resolution = record.decision
-            if resolution is not None:
-                decided[item] = rated(item, resolution, calibrate.PEOPLE)
-    return found, [decided.get(rating.item, rating) for rating in calibrate.together(found)], digests
+        for key, record in source.records.items():
+            said += [rated(key, entry, name_by_reviewer[entry.reviewer]) for entry in record.current]
+            if record.decision is not None:
+                decided.append(rated(key, record.decision, calibrate.PEOPLE))
+    return said, decided
 
 
-def _check_texts(run: Run, digests: Mapping[str, str]) -> None:
-    """Refuse labels of other data that happens to have the same ids: no label is of the text that was judged."""
-    told = []
+def _changed_texts(run: Run, given: Sequence[LabelSource]) -> set[str]:
+    """Return the samples whose labels are of another text than the run judged.
+
+    Raises:
+        BadInput: no label is of the text that was judged: they are of other data that happens to have the same ids.
+    """
+    digests = {
+        key[0]: entry.item_digest
+        for source in given
+        for key, record in source.records.items()
+        for entry in record.current
+        if entry.item_digest
+    }
+    same: set[str] = set()
+    changed: set[str] = set()
     for sample in run.store.planned(run.id):
         item = sample.known.item
         if sample.id in digests and item is not None:
             texts = {name: str(item.get(role, "")).strip() for name, role in TEXTS.items()}
             if not any(text.startswith(("[", "{")) for text in texts.values()):  # lists are written in different ways
-                told.append((digests[sample.id], text_digest(texts)))
-    if told and all(labelled != judged for labelled, judged in told):
+                (same if digests[sample.id] == text_digest(texts) else changed).add(sample.id)
+    if changed and not same:
         raise BadInput(
             "The labels are of other texts than those that the run {run} judged under the same ids ({count} of them).",
             run=run.id,
-            count=len(told),
+            count=len(changed),
         )
+    return changed
 
 
-def _held(
-    judged: _JudgedItem,
-    people: Sequence[Rated],
-    together: Sequence[Rated],
-    scale: Scale,
-    clusters: Mapping[str, str],
-    level: float,
-    least: float,
-) -> AgreedScorer:
-    items = {rating.item for rating in judged.rated}
-    both = [rating for rating in together if rating.item in items]
-    rows = calibrate.agree([*both, *judged.rated], scale, clusters=clusters, level=level) if both else []
-    raters = {person.rater for person in people if person.item in items}
+def _held(compared: _Compared, shared: _Shared) -> AgreedScorer:
+    judged = compared.judged
+    keys = {rating.key for rating in judged.rated}
+    both = [rating for rating in compared.together if rating.key in keys]
+    reason = NOT_DRAWN if judged.labelled else None
+    reason = reason or why_not_corrected(shared.sources, {rating.key for rating in both}, keys)
+    if reason is None:
+        both = _of_the_draw(both, keys, shared.sources)
+    clusters, level = shared.clusters, shared.level
+    rows = calibrate.agree([*both, *judged.rated], shared.scale, clusters=clusters, level=level) if both else []
+    raters = {person.rater for person in compared.people if person.key in keys}
     corrected = []
-    if both and judged.is_drawn:
-        corrected = calibrate.corrected(judged.rated, both, scale, clusters=clusters, level=level)
-    calibration = calibrate.calibration(rows, len(both), len(raters), least)
-    if not judged.is_drawn:
-        calibration = say(
-            "{calibration}; the items were not drawn at random, so it corrects no figure", calibration=calibration
-        )
+    if both and reason is None:
+        corrected = calibrate.corrected(judged.rated, both, shared.scale, clusters=clusters, level=level)
+    calibration = calibrate.calibration(rows, len(both), len(raters), shared.least)
+    if reason is not None:
+        calibration = say("{calibration}; {reason}, so it corrects no figure", calibration=calibration, reason=reason)
     figures = {figure.name: figure for figure in judged.about.figures} if judged.about else {}
     main = judged.about.main if judged.about and judged.about.kind else "accuracy"
     shown = []
@@ -363,8 +412,18 @@ def _held(
         ),
         corrected=tuple(shown),
         calibration=calibration,
-        calibrated=judged.is_drawn and calibrate.is_calibrated(rows, least),
+        calibrated=reason is None and calibrate.is_calibrated(rows, shared.least),
+        left_out=compared.left_out,
     )
+
+
+def _of_the_draw(both: list[Rated], judged: Collection[AnswerKey], sources: Sequence[LabelSource]) -> list[Rated]:
+    """Return the labels of what was drawn; all of them where everything was labelled, so that nothing had to be drawn."""
+    draw = next((source.draw for source in sources if source.draw is not None), None)
+    if draw is None or len(both) == len(judged):
+        return both
+    drawn = among((rating.key for rating in both), draw.answers)
+    return [rating for rating in both if rating.key in drawn]
 
 
 def _keep(judged: _JudgedItem, held: AgreedScorer) -> None:

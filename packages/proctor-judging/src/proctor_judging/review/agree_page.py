@@ -33,8 +33,11 @@ def sections_of_held(held: AgreedScorer, words: ReportWords) -> list[SectionBloc
     )
     if not held.rows:
         return [section(heading, remarks=[words.t("No item that it judged was labelled.")])]
-    remark = words.t("A difference above 0: the judge gives more than people.")
-    shown = [_rows(heading, held.rows, words, [remark])]
+    remarks = [words.t("A difference above 0: the judge gives more than people.")]
+    remarks += [words.t(sentence) for sentence in held.left_out]
+    if not held.corrected:
+        remarks.append(words.t(held.calibration))
+    shown = [_rows(heading, held.rows, words, remarks)]
     if held.corrected:
         raw = {estimate.name.removeprefix(f"{held.scorer}."): estimate for estimate in held.raw}
         shown.append(

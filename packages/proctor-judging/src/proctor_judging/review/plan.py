@@ -1,11 +1,12 @@
 """Who reviews which item, kept next to the labels in `<data>_review.json` with the labels that were taken back."""
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 
+from proctor.core.digest import digest
 from proctor.core.errors import BadInput
 from proctor.core.validation import in_words
 from proctor_judging.review.labels import LabelEntry
@@ -18,10 +19,19 @@ class Withdrawn(msgspec.Struct, frozen=True, kw_only=True):
     entry: LabelEntry
 
 
+class ReviewDraw(msgspec.Struct, frozen=True, kw_only=True):
+    """Items drawn at random: the first of the order that a seed fixes."""
+
+    items: tuple[str, ...]
+    seed: int = 0
+
+
 class ReviewPlan(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The reviewers of every item; without `assigned` everybody reviews everything.
 
-    `each` is how many review an item, 0 for all.
+    Attributes:
+        each: how many review an item, 0 for all.
+        draw: the items to review, None for all of the data.
     """
 
     reviewers: tuple[str, ...] = ()
@@ -30,6 +40,7 @@ class ReviewPlan(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     assigned: Mapping[str, tuple[str, ...]] = {}
     withdrawn: tuple[Withdrawn, ...] = ()
     adjudicator: str | None = None
+    draw: ReviewDraw | None = None
 
     def asks(self, item: str, reviewer: str) -> bool:
         """True if this reviewer is to review the item."""
@@ -39,6 +50,15 @@ class ReviewPlan(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 def file_of(data: Path) -> Path:
     """Return the path of the plan of a data file."""
     return data.with_name(f"{data.stem}_review.json")
+
+
+def order_at_random(items: Iterable[str], seed: int) -> list[str]:
+    """Return items in an order that the seed fixes; the order of some of them is that of all without the others.
+
+    >>> order_at_random("abcd", 0), order_at_random("dba", 0)
+    (['a', 'd', 'b', 'c'], ['a', 'd', 'b'])
+    """
+    return sorted(items, key=lambda item: digest([seed, item]))
 
 
 def read(path: Path) -> ReviewPlan:

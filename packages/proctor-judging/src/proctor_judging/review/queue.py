@@ -20,7 +20,7 @@ from proctor_judging.review.dimensions import DEFAULT, ReviewDimension
 from proctor_judging.review.items import ReviewItem, items, notes
 from proctor_judging.review.label_checks import checked_comment, checked_scores, checked_status, name_of
 from proctor_judging.review.labels import STATUSES, LabelEntry, LabelRecord, Status
-from proctor_judging.review.plan import ReviewPlan, Withdrawn
+from proctor_judging.review.plan import ReviewDraw, ReviewPlan, Withdrawn, order_at_random
 
 T = TypeVar("T")
 State = Literal["todo", "changed", "approved", "rejected", "needs_revision"]
@@ -51,14 +51,16 @@ class Reviewers(msgspec.Struct, frozen=True, kw_only=True):
         names: those of the plan when empty, else one without a name ('').
         each: by how many of them each item is reviewed; all, or what was said before, when None. Where nobody was
             ever named they are called reviewer-1, reviewer-2 …
-        seed: the seed of the assignment.
+        seed: the seed of the draw and of the assignment.
         adjudicator: who decides where reviewers disagree; the one named before when None.
+        draw: how many items of the data to review, drawn at random; all, or what was drawn before, when None.
     """
 
     names: Sequence[str] = ()
     each: int | None = None
     seed: int = 0
     adjudicator: str | None = None
+    draw: int | None = None
 
     def checked(self) -> "Reviewers":
         """Return the same with each name once, in the form in which it is kept."""
@@ -96,17 +98,19 @@ class Review:
         self.file = labels.file_of(self.data)
         self._records = _Watched[dict[str, LabelRecord]](self.file, labels.records, {})
         self._plan = _Watched(plan.file_of(self.data), plan.read, ReviewPlan())
-        self.items = items(self.data)
+        everything = items(self.data)
+        self._by_id = {item.id: item for item in everything}
         self.dimensions = tuple(dimensions)
         self.distance = distance
-        self._by_id = {item.id: item for item in self.items}
         if self.data.resolve() in (self.file.resolve(), self._plan.path.resolve()):
             raise BadInput("{path} is a link to the data itself. Remove it.", path=self.file)
-        digests = {item.id: item.digest for item in self.items}
+        digests = {item.id: item.digest for item in everything}
         fit = labels.fitting(self.records(), digests, file=self.file, data=self.data, changed=changed)
-        self.notes = [*notes(self.items), *fit]
         named = reviewers.checked()
         self._change_plan(named)
+        self._by_id = {item: self._by_id[item] for item in self._drawn(self.plan)}
+        self.items = [*self._by_id.values()]
+        self.notes = [*notes(self.items), *fit]
         self.reviewers = tuple(named.names) or self.plan.reviewers or ("",)
         self.adjudicator = named.adjudicator or self.plan.adjudicator
 
@@ -304,21 +308,46 @@ class Review:
                 self._write(agreed)
 
     def _other_plan(self, named: Reviewers) -> ReviewPlan | None:
-        """Return the plan for these people and numbers; None when it is the one that was written."""
+        """Return the plan for these people and numbers; None when it is the one that was written.
+
+        Raises:
+            BadInput: another number of items was drawn before.
+        """
         changed = replace(self.plan, adjudicator=named.adjudicator or self.plan.adjudicator)
+        changed = replace(changed, draw=self._draw(changed, named))
         every = changed.each if named.each is None else named.each
         people = tuple(dict.fromkeys([*changed.reviewers, *named.names]))
         if not people and every > 1:
             people = tuple(f"reviewer-{number + 1}" for number in range(every))
         same = people == changed.reviewers and every == changed.each
-        if not people or (same and (not every or self._by_id.keys() <= changed.assigned.keys())):
-            return changed if changed.adjudicator != self.plan.adjudicator else None
+        drawn = self._drawn(changed)
+        if not people or (same and (not every or {*drawn} <= changed.assigned.keys())):
+            return changed if changed != self.plan else None
         kept: Mapping[str, Sequence[str]] = changed.assigned
         if not same:
             kept = {id: [entry.reviewer for entry in record.current] for id, record in self.records().items()}
         draw = changed.seed if changed.reviewers else named.seed
-        assigned = plan.assign([*self._by_id], people, every, draw, kept) if every else {}
+        assigned = plan.assign(drawn, people, every, draw, kept) if every else {}
         return replace(changed, reviewers=people, each=every, seed=draw, assigned=assigned)
+
+    def _draw(self, before: ReviewPlan, named: Reviewers) -> ReviewDraw | None:
+        """Return what was drawn before, else the draw that is asked for."""
+        if before.draw is None:
+            if named.draw is None:
+                return None
+            return ReviewDraw(items=tuple(order_at_random(self._by_id, named.seed)[: named.draw]), seed=named.seed)
+        if named.draw not in (None, len(before.draw.items)):
+            raise BadInput(
+                "{count} items were drawn before; a draw that grows with what it shows is not random. Move {path} away to draw again.",
+                count=len(before.draw.items),
+                path=self._plan.path,
+            )
+        return before.draw
+
+    def _drawn(self, plan: ReviewPlan) -> list[str]:
+        """Return the items to review, in the order of the data."""
+        drawn = None if plan.draw is None else {*plan.draw.items}
+        return [item for item in self._by_id if drawn is None or item in drawn]
 
     def _write(self, new: ReviewPlan) -> None:
         write_whole(self._plan.path, msgspec.json.format(msgspec.json.encode(new), indent=2) + b"\n", durable=True)

@@ -22,6 +22,7 @@ class ReviewFlags(msgspec.Struct, frozen=True, kw_only=True):
     names: tuple[str, ...]
     each: int | None
     adjudicator: str | None
+    draw: int | None
     seed: int
     rubric: str | None
     distance: float
@@ -33,7 +34,7 @@ class ReviewFlags(msgspec.Struct, frozen=True, kw_only=True):
 
         return Review(
             file,
-            Reviewers(names=self.names, each=self.each, seed=self.seed, adjudicator=self.adjudicator),
+            Reviewers(names=self.names, each=self.each, seed=self.seed, adjudicator=self.adjudicator, draw=self.draw),
             dimensions=DEFAULT if self.rubric is None else of_rubric(self.rubric),
             distance=self.distance,
             changed=self.changed,
@@ -59,7 +60,18 @@ class ReviewFlags(msgspec.Struct, frozen=True, kw_only=True):
 @click.option(
     "--adjudicator", metavar="NAME", help=t("Who sees where reviewers disagree, decides, and gets a link for that.")
 )
-@click.option("--seed", type=int, default=0, help=t("The seed of the assignment of items to reviewers (default 0)."))
+@click.option(
+    "--draw",
+    metavar="N",
+    type=click.IntRange(min=1),
+    help=t("Review only N items, drawn at random: when all of them are labelled, they correct figures of a judge."),
+)
+@click.option(
+    "--seed",
+    type=int,
+    default=0,
+    help=t("The seed of the draw and of the assignment of items to reviewers (default 0)."),
+)
 @click.option("--rubric", metavar="NAME|FILE", help=t("Score the dimensions of this rubric instead of the usual four."))
 @click.option(
     "--distance",

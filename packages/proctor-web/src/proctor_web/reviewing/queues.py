@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Annotated, Literal
 
 import msgspec
@@ -27,8 +26,9 @@ from proctor.runtime.files import write_whole
 from proctor.runtime.folders import data_folder
 from proctor_judging.judges import rubric_file
 from proctor_judging.review import labels
-from proctor_judging.review.agree import TEXTS, Agreement, agree
+from proctor_judging.review.agree import NOT_DRAWN, TEXTS, Agreement, agree
 from proctor_judging.review.dimensions import ReviewDimension, of_rubric
+from proctor_judging.review.label_sources import LabelDraw, LabelSource, labelled_by_all
 from proctor_judging.review.queue import Review, Reviewers, ReviewProgress
 from proctor_web.operations import Operation
 from proctor_web.workspace import Found, NotFound, Workspace
@@ -65,11 +65,12 @@ class ItemSource(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Queue(msgspec.Struct, frozen=True, kw_only=True):
-    """A queue as it is kept."""
+    """A queue as it is kept; `count` is how many answers were asked for, None in one that was made when that was not kept."""
 
     name: str
     runs: tuple[str, ...]
     choose: Choice
+    count: int | None = None
     rubric: str
     seed: int
     sources: Mapping[str, ItemSource]
@@ -149,6 +150,7 @@ def create_queue(workspace: Workspace, given: NewQueue) -> QueueRow:
         name=given.name,
         runs=tuple(run.reference for run in found),
         choose=given.choose,
+        count=given.count,
         rubric=rubric,
         seed=given.seed,
         sources=sources,
@@ -235,34 +237,41 @@ def _rubric_of(found: Sequence[Found]) -> str:
 
 
 def _draw(found: Sequence[Found], given: NewQueue) -> list[tuple[ItemSource, Mapping[str, str]]]:
+    """Return the drawn answers with what a reviewer sees of them."""
+    drawn = []
+    for source in _sources(found, given):
+        run = next(each for each in found if each.reference == source.run)
+        trials = run.store.trials(run.record.id, sample_id=source.sample)
+        trial = next(each for each in trials if each.attempt == source.attempt)
+        drawn.append((source, _shown(trial, run.store.sample(run.record.id, source.sample))))
+    return drawn
+
+
+def _sources(found: Sequence[Found], given: NewQueue) -> list[ItemSource]:
     """Draw as many answers from each run, and shuffle them, so that their order says nothing of the run."""
-    chosen: list[tuple[ItemSource, Mapping[str, str]]] = []
+    chosen: list[ItemSource] = []
     share = -(-given.count // len(found))
     for run in found:
         keys = sorted(_keys(run, given.choose))
         random.Random(given.seed).shuffle(keys)  # noqa: S311 - the same samples of every run
-        for sample, attempt in keys[:share]:
-            trial = next(t for t in run.store.trials(run.record.id, sample_id=sample) if t.attempt == attempt)
-            row = _shown(trial, run.store.sample(run.record.id, sample))
-            chosen.append((ItemSource(run=run.reference, sample=sample, attempt=attempt), row))
+        chosen += [ItemSource(run=run.reference, sample=sample, attempt=attempt) for sample, attempt in keys[:share]]
     random.Random(given.seed).shuffle(chosen)  # noqa: S311 - an order, no secret
     return chosen[: given.count]
 
 
 def _keys(one: Found, choose: Choice) -> Iterator[tuple[str, int]]:
-    """Yield the attempts that can be drawn; of several attempts at a sample only the first, as one item is one sample."""
+    """Yield the attempts that can be drawn: all of those that have a score, those that failed, or those that are marked."""
     if choose == "marked":
         marks = one.store.annotations(one.record.id, kind="review")
         yield from {(mark.sample_id, mark.attempt) for mark in marks if mark.sample_id}
         return
     values = (value for scorer in one.record.scorers for value in one.store.values(one.record.id, scorer))
-    seen: set[str] = set()
+    seen: set[tuple[str, int]] = set()
     for value in islice(values, LOOKED_AT):
-        if value.sample_id in seen or value.value is None:
-            continue
-        if choose == "random" or value.value < 1:
-            seen.add(value.sample_id)
-            yield value.sample_id, value.attempt
+        key = (value.sample_id, value.attempt)
+        if key not in seen and value.value is not None and (choose == "random" or value.value < 1):
+            seen.add(key)
+            yield key
 
 
 def _shown(trial: Trial, sample: Sample | None) -> dict[str, str]:
@@ -282,23 +291,43 @@ def _shown(trial: Trial, sample: Sample | None) -> dict[str, str]:
 
 def _agreement(workspace: Workspace, queue: Queue, review: Review) -> Iterator[tuple[str, RunAgreement]]:
     """Compare the labels with the verdicts of each run, under the names that its samples have there."""
-    records = review.records()
-    for reference in queue.runs:
-        run = workspace.find_run(reference)
-        of_run = {
-            source.sample: labels.record(source.sample, records[item].entries)
-            for item, source in queue.sources.items()
-            if source.run == reference and item in records
-        }
-        if not of_run:
-            yield reference, RunAgreement(why_not=say("Nobody has judged an answer of it yet."))
+    found = [workspace.find_run(reference) for reference in queue.runs]
+    is_as_drawn = queue.choose == "random" and [*queue.sources.values()] == _sources(found, _asked_for(queue))
+    for run in found:
+        source = _label_source(run, queue, review, is_as_drawn=is_as_drawn)
+        if not source.records:
+            yield run.reference, RunAgreement(why_not=say("Nobody has judged an answer of it yet."))
             continue
-        # `agree` reads files; whoever looks at a queue writes nothing next to the store
-        with TemporaryDirectory() as folder:
-            path = Path(folder, f"{queue.name}.json")
-            path.write_bytes(msgspec.json.encode(of_run))
-            try:
-                agreement = agree([path, Run(run.record, run.store)], keep=False, drawn=queue.choose == "random")
-                yield reference, RunAgreement(agreement=agreement)
-            except BadInput as error:
-                yield reference, RunAgreement(why_not=error.sentence)
+        try:
+            agreement = agree([source, Run(run.record, run.store)], keep=False)
+            yield run.reference, RunAgreement(agreement=agreement)
+        except BadInput as error:
+            yield run.reference, RunAgreement(why_not=error.sentence)
+
+
+def _asked_for(queue: Queue) -> NewQueue:
+    return NewQueue(
+        name=queue.name,
+        run=[*queue.runs],
+        count=queue.count or len(queue.sources),
+        choose=queue.choose,
+        seed=queue.seed,
+    )
+
+
+def _label_source(run: Found, queue: Queue, review: Review, *, is_as_drawn: bool) -> LabelSource:
+    """Return the labels of a queue that are of one run."""
+    records = review.records()
+    item_by_key = {
+        (source.sample, source.attempt): item for item, source in queue.sources.items() if source.run == run.reference
+    }
+    of_run = {key: labels.record(key[0], records[item].entries) for key, item in item_by_key.items() if item in records}
+    done = labelled_by_all(item_by_key, of_run, review.plan, item_by_key.__getitem__)
+    changed = say("the run has other answers than when they were drawn")
+    return LabelSource(
+        name=queue.name,
+        path=queue.name,
+        records=of_run,
+        draw=LabelDraw(answers=frozenset(item_by_key), done=done) if is_as_drawn else None,
+        not_drawn=changed if queue.choose == "random" else NOT_DRAWN,
+    )
