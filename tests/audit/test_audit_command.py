@@ -57,6 +57,33 @@ def test_a_rule_without_a_reason_or_a_subject_is_refused(rule: str) -> None:
     assert audit().exit_code == 2
 
 
+def test_ids_of_findings_differ_where_ids_of_samples_hold_the_mark_between_them() -> None:
+    rows = [("a+b", "x", "1"), ("c", "x", "2"), ("a", "y", "3"), ("b+c", "y", "4")]
+    write([{"id": id, "question": f"What is {text}?", "answer": answer} for id, text, answer in rows])
+    ids = [finding["id"] for finding in json.loads(audit("--json").stdout)["findings"]]
+    assert sorted(ids) == ["contradictory-duplicate:a%2Bb+c", "contradictory-duplicate:a+b%2Bc"]
+    replayed = audit("--replay", ids[0])
+    assert replayed.exit_code == 0
+    accept("contradictory-duplicate:a+b+c")
+    refused = audit()
+    assert refused.exit_code == 2
+    assert "which may be any of contradictory-duplicate:a%2Bb+c, contradictory-duplicate:a+b%2Bc" in " ".join(
+        refused.output.split()
+    )
+
+
+def test_an_ignore_list_of_earlier_ids_is_understood() -> None:
+    write([{"id": id, "question": "What is x?", "answer": answer} for id, answer in (("c++", "1"), ("d", "2"))])
+    accept("contradictory-duplicate:c+++d")
+    [finding] = json.loads(audit("--json").stdout)["findings"]
+    assert finding["id"] == "contradictory-duplicate:c%2B%2B+d"
+    assert finding["ignored"]["reason"] == "known"
+
+
+def accept(finding: str) -> None:
+    Path("proctor-ignore.toml").write_text(f'[[ignore]]\nfinding = "{finding}"\nreason = "known"\n')
+
+
 def test_the_json_is_equal_whatever_the_order_of_the_rows() -> None:
     first = json.loads(audit("--json").stdout)
     write(EXAM[::-1])

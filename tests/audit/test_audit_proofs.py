@@ -125,6 +125,17 @@ def test_what_the_worker_does_not_allow_is_not_checked(error: str) -> None:
     assert report["code"] == 3
 
 
+@pytest.mark.parametrize("scorers", ["[graded]", "['exact']"])
+def test_an_oracle_of_the_user_never_runs_outside_a_worker(scorers: str) -> None:
+    oracle = "oracle=lambda sample: open('ran', 'w').close(), samples="
+    task = FOUR.replace("samples=", oracle, 1).replace("[graded]", scorers)
+    report = of_scorer(
+        "return answer == sample.target", task, ("--check", "gold-does-nothing", "--check", "gold-fails")
+    )
+    assert not Path("ran").exists()
+    assert {"gold-does-nothing", "gold-fails"} <= unchecked(report)
+
+
 def test_an_oracle_that_needs_the_network_is_not_checked() -> None:
     oracle = "oracle=lambda sample: socket.create_connection(('127.0.0.1', 9), 1), samples="
     report = of_scorer("return answer == sample.target", FOUR.replace("samples=", oracle), ("--check", "gold-unscored"))

@@ -23,7 +23,9 @@ from proctor_audit.findings import (
     NotChecked,
     finding_id,
     natural_key,
+    subject_of,
 )
+from proctor_audit.playing import PlayedCall
 from proctor_audit.scoring import AnswerScorer
 from proctor_audit.wording import targets_of
 
@@ -114,9 +116,9 @@ class Audit:
         texts = (isinstance(target, str | int | float) for target in targets_of(sample))
         return self.task.environment is not None and not any(texts)
 
-    def narrow_to(self, id: str) -> None:
-        """Keep only the sample of an id, where there is one: a finding about one is replayed without the others."""
-        self.samples = [sample for sample in self.samples if sample.id == id] or self.samples
+    def narrow_to(self, subject: str) -> None:
+        """Keep only the sample that a finding is about, where it is about one: it is replayed without the others."""
+        self.samples = [sample for sample in self.samples if subject_of([sample.id]) == subject] or self.samples
 
     def draw(self, name: str) -> random.Random:
         """Return a random generator that the seed and the name decide."""
@@ -179,6 +181,14 @@ class Audit:
         for fault in declared.faults:
             self.note_fault(fault, sample.id)
         return declared.answers
+
+    def oracle_calls(self, sample: Sample) -> Sequence[PlayedCall]:
+        """Return the calls that the task says are right for a sample, not played; what keeps it from that is counted as not checked."""
+        calls = self._scoring.oracle_calls(sample)
+        if isinstance(calls, str):
+            self.note_fault(calls, sample.id)
+            return ()
+        return calls
 
     def says(self, sample: Sample, text: str) -> AnswerVerdicts:
         """Return the scorers' verdicts on a text as the answer."""

@@ -54,8 +54,7 @@ def expected_arguments(audit: Audit, sample: Sample) -> Sequence[PlayedCall]:
     said = [PlayedCall(name=call.name, arguments=call.first) for call in gold_calls(sample)]
     if said or audit.task.oracle is None:
         return said
-    calls = audit.task.oracle(sample).calls()
-    return [PlayedCall(name=call.name, arguments=call.arguments) for call in calls if isinstance(call.arguments, dict)]
+    return audit.oracle_calls(sample)
 
 
 def calls_of(played: Sequence[tuple[Sample, AnswerVerdicts]]) -> Sequence[PlayedCall]:

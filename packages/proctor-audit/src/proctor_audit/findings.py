@@ -1,7 +1,7 @@
 """Define what a check finds: a finding with its class, its witness and where it is."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, get_args
 
 import msgspec
@@ -11,6 +11,7 @@ from proctor.core.sentence import Sentence
 FindingClass = Literal["proved", "likely", "look"]
 FindingScope = Literal["sample", "pair", "set", "scorer", "trial"]
 Invalidates = Literal["success", "failure", "neither"]
+OF_SAMPLES: tuple[FindingScope, ...] = ("sample", "pair", "trial")  # findings of these are named after their samples
 PrecisionMeaning = Literal["right", "flawed", "changed"]
 PARTS = re.compile(r"([0-9]+)|([^0-9])")
 CLASSES: tuple[FindingClass, ...] = get_args(FindingClass)
@@ -100,10 +101,25 @@ def finding_id(check: str, scope: FindingScope, samples: Sequence[str], scorer: 
 
     >>> finding_id("duplicate", "pair", ["q9", "q3"]), finding_id("letters-unbalanced", "set", [])
     ('duplicate:q3+q9', 'letters-unbalanced:set')
-    >>> finding_id("drops-errors", "scorer", ["q1"], "exact")
-    'drops-errors:exact'
+    >>> finding_id("drops-errors", "scorer", ["q1"], "exact"), finding_id("gold-fails", "sample", ["c++"])
+    ('drops-errors:exact', 'gold-fails:c%2B%2B')
     """
-    return f"{check}:{'+'.join(sorted(samples)) if scope in ('sample', 'pair', 'trial') else scorer or scope}"
+    return f"{check}:{subject_of(samples) if scope in OF_SAMPLES else scorer or scope}"
+
+
+def subject_of(samples: Iterable[str]) -> str:
+    """Return samples as the id of a finding has them: no two sets of samples are written alike.
+
+    >>> subject_of(["a", "b"]), subject_of(["a+b"])
+    ('a+b', 'a%2Bb')
+    """
+    return "+".join(sorted(sample.replace("%", "%25").replace("+", "%2B") for sample in samples))
+
+
+def earlier_id(finding: AuditFinding) -> str:
+    """Return the id that a finding had when samples were joined as they are, so that lists of that time are understood."""
+    check, _, _ = finding.id.partition(":")
+    return f"{check}:{'+'.join(sorted(finding.samples))}" if finding.scope in OF_SAMPLES else finding.id
 
 
 def sort_findings(findings: Sequence[AuditFinding]) -> list[AuditFinding]:

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence, say
 from proctor.runtime.toml_file import read_toml
-from proctor_audit.findings import AuditFinding, FindingIgnored
+from proctor_audit.findings import AuditFinding, FindingIgnored, earlier_id
 
 FILE = "proctor-ignore.toml"
 MOST_BYTES = 1_000_000
@@ -40,9 +40,9 @@ class IgnoreRule(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         return self.finding or self.check or ", ".join(self.samples)
 
     def matches(self, finding: AuditFinding) -> bool:
-        """True if the rule is about this finding."""
+        """True if the rule is about this finding, which an earlier list may name by its earlier id."""
         if self.finding:
-            return self.finding == finding.id
+            return self.finding in (finding.id, earlier_id(finding))
         narrow = not self.samples or any(fnmatchcase(id, rule) for id in finding.samples for rule in self.samples)
         return (not self.check or self.check == finding.check) and narrow
 
@@ -90,7 +90,19 @@ def read_ignore_file(path: Path | None) -> tuple[IgnoreRule, ...]:
 def mark_ignored(
     findings: Sequence[AuditFinding], rules: Sequence[IgnoreRule], today: datetime.date
 ) -> tuple[list[AuditFinding], list[Sentence]]:
-    """Return the findings with those marked that a rule accepts, and a note for each rule that matches none, or is over."""
+    """Return the findings with those marked that a rule accepts, and a note for each rule that matches none, or is over.
+
+    Raises:
+        BadInput: the id in a rule is that of several findings, as one of them had it earlier.
+    """
+    for rule in rules:
+        ids = [finding.id for finding in findings if rule.finding and rule.matches(finding)]
+        if len({*ids}) > 1:
+            raise BadInput(
+                "The ignore list accepts {name}, which may be any of {ids}: write which one.",
+                name=rule.finding,
+                ids=", ".join(sorted({*ids})),
+            )
     marked: list[AuditFinding] = []
     used: set[IgnoreRule] = set()
     for finding in findings:

@@ -2,7 +2,7 @@
 
 import asyncio
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from proctor.isolation import WorkerLimits, Workers, find_packages
 from proctor.isolation.limits import MEGABYTE, WorkerRaised
 from proctor_audit.answers import AnswerVerdicts, AuditAnswer
 from proctor_audit.declarations import DeclaredAnswers
+from proctor_audit.playing import PlayedCall
 from proctor_audit.request import TaskRequest
 
 PROGRAM = Path(__file__).with_name("worker_program.py")
@@ -43,6 +44,10 @@ class IsolatedScorer:
     def declared(self, sample: Sample) -> DeclaredAnswers | str:
         said = self._ask("declare", sample)
         return said if isinstance(said, str) else msgspec.convert(said, DeclaredAnswers)
+
+    def oracle_calls(self, sample: Sample) -> Sequence[PlayedCall] | str:
+        said = self._ask("expect", sample)
+        return said if isinstance(said, str) else msgspec.convert(said, list[PlayedCall])
 
     def _ask(self, function: str, sample: Sample, **given: object) -> Any:
         """Return what a function of the worker returns; the kind of failure, as text, where it raised or the worker died."""

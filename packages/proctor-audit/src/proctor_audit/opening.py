@@ -1,6 +1,7 @@
 """Open a task for an audit: its samples, its scorers, the rows that cannot be read, and where each sample is written."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -35,7 +36,8 @@ class OpenedTask(msgspec.Struct, frozen=True, kw_only=True):
         judges: the names of the scorers that ask one.
         main: the name of the scorer whose number is the main one; it may be one of those.
         refused: the errors of rows that could not be read.
-        has_user_code: True if a scorer is code of the user; an environment alone is not confined.
+        has_user_scorer: True if a scorer is code of the user.
+        has_user_code: True if a scorer is, or what says how samples are done right; an environment alone is not confined.
     """
 
     task: Task
@@ -44,6 +46,7 @@ class OpenedTask(msgspec.Struct, frozen=True, kw_only=True):
     judges: Sequence[str]
     main: str
     refused: Sequence[BadInput]
+    has_user_scorer: bool
     has_user_code: bool
 
 
@@ -61,6 +64,7 @@ def open_task(request: TaskRequest) -> OpenedTask:
     if not samples and not refused:
         raise BadInput("{task} has no samples to audit.", task=request.task)
     bound = _scorers_of(task, request)
+    has_user_scorer = not all(_is_own(scorer.function) for scorer in bound if not resolve.judges_of([scorer]))
     judges = sorted({name for scorer in bound for name in resolve.judges_of([scorer])})
     return OpenedTask(
         task=task,
@@ -69,7 +73,8 @@ def open_task(request: TaskRequest) -> OpenedTask:
         judges=judges,
         main=bound[0].name if bound else "",
         refused=[*refused.values()],
-        has_user_code=any(not _is_own(scorer) for scorer in bound if scorer.name not in judges),
+        has_user_scorer=has_user_scorer,
+        has_user_code=has_user_scorer or not (_is_own(task.oracle) and _is_own(task.oracle_agent)),
     )
 
 
@@ -82,15 +87,15 @@ def _scorers_of(task: Task, request: TaskRequest) -> list[BoundScorer]:
         return resolve.scorers_of(task, given, NEVER_ASKED)
 
 
-def _is_own(scorer: BoundScorer) -> bool:
-    """True if a scorer is code of Proctor."""
-    function = scorer.function
+def _is_own(part: object) -> bool:
+    """True if a part of a task is code of Proctor, or is not there."""
+    function = part.func if isinstance(part, partial) else part
     module = getattr(function, "__module__", None) or type(function).__module__
-    return is_ours(str(module))
+    return part is None or is_ours(str(module))
 
 
 def open_audit(request: TaskRequest, *, seconds: float = 5.0, against: str = "") -> Audit:
-    """Open a task for its checks; scorers of users run in a confined worker, with the oracle and environment of their task.
+    """Open a task for its checks; scorers and oracles of users run in a confined worker, with the environment of their task.
 
     Args:
         seconds: for one call of such a scorer.
@@ -114,7 +119,7 @@ def open_audit(request: TaskRequest, *, seconds: float = 5.0, against: str = "")
         scoring=IsolatedScorer(request, seconds=seconds)
         if opened.has_user_code
         else LocalScorer(task, opened.scorers, known),
-        request=request if opened.has_user_code else None,
+        request=request if opened.has_user_scorer else None,
         seconds=seconds,
         seed=request.seed,
         command=request.command,

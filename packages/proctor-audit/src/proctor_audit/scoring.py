@@ -33,6 +33,10 @@ class AnswerScorer(Protocol):
         """Return the answers that scorers declare, or the kind of what kept them from it."""
         ...
 
+    def oracle_calls(self, sample: Sample) -> Sequence[PlayedCall] | str:
+        """Return the calls that the task says are right, or the kind of what kept it from that."""
+        ...
+
     def close(self) -> None: ...
 
 
@@ -73,6 +77,11 @@ class LocalScorer:
 
     def declared(self, sample: Sample) -> DeclaredAnswers | str:
         return read_declared(self._scorers, sample)
+
+    def oracle_calls(self, sample: Sample) -> Sequence[PlayedCall] | str:
+        calls = () if self._task.oracle is None else self._task.oracle(sample).calls()
+        known = [(call.name, call.arguments) for call in calls if isinstance(call.arguments, dict)]
+        return [PlayedCall(name=name, arguments=arguments) for name, arguments in known]
 
     def close(self) -> None:
         if self._opened is not None:

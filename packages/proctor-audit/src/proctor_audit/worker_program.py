@@ -50,6 +50,13 @@ def declare(request: Mapping[str, Any], folder: str, sample: str, seconds: float
     return msgspec.to_builtins(said, enc_hook=str)
 
 
+def expect(request: Mapping[str, Any], folder: str, sample: str, seconds: float) -> Any:
+    """Return the calls that the task says are right for the sample of an id, as JSON, or the kind of what kept it from that."""
+    task = _opened(request, folder)
+    said = _within(seconds, lambda: task.scorer.oracle_calls(task.samples[sample]))
+    return msgspec.to_builtins(said, enc_hook=str)
+
+
 def _opened(request: Mapping[str, Any], folder: str) -> _WorkerTask:
     key = repr((request, folder))
     if key not in _task_by_request:
