@@ -85,8 +85,7 @@ def test_a_draw_says_nothing_of_items_that_it_was_not_drawn_from(tmp_path: Path)
 
 def test_a_label_is_of_one_attempt(tmp_path: Path) -> None:
     run = two_attempts(tmp_path)
-    approved = dict.fromkeys((("a", 0), ("a", 1), ("b", 0), ("b", 1)), True)
-    [held] = agree([source(approved | {("a", 1): False, ("b", 1): False}), run]).held
+    [held] = agree([source({("a", 0): True, ("a", 1): False, ("b", 0): True, ("b", 1): False}), run]).held
     assert (held.labels, held.judged) == (4, 4)
     assert held.rows[0].equal.value == 1
 

@@ -120,7 +120,7 @@ def agree(
     shared = _Shared(sources=given, scale=scale, clusters=clusters, level=level, least=least)
     compared = [_compared(each, people, decisions, given) for each in judged]
     # labels of different scorers are answers to different questions
-    people = max((each.people for each in compared), key=len, default=people)
+    people = [*max((each.people for each in compared), key=len, default=people)]
     of_scorers = [rated for each in judged for rated in each.rated]
     agreement = Agreement(
         people=tuple(dict.fromkeys(person.rater for person in people)),
@@ -289,7 +289,7 @@ def _labelled(
     known = {rating.key for rating in rated}
     for label in kept:
         if isinstance(label.value, int | float) and 0 <= label.value <= 1:
-            key = (label.sample_id, label.attempt)
+            key: AnswerKey = (label.sample_id, label.attempt)
             key = key if key in known else (label.sample_id, None)
             shares.setdefault((key, label.by or UNNAMED), []).append(float(label.value))
     has_points = any(rating.points for rating in rated)

@@ -51,13 +51,15 @@ def read_label_source(path: Path) -> LabelSource:
     Raises:
         BadInput: one of the files cannot be read.
     """
-    records = {(item, None): record for item, record in labels.records(path).items()}
+    records: dict[AnswerKey, LabelRecord] = {
+        (item, None): record for item, record in labels.records(path).items()
+    }
     stem = path.stem.removesuffix(LABELS_END)
     planned = plan.file_of(path.with_name(f"{stem}{path.suffix}"))
     review = plan.read(planned) if stem != path.stem and planned.is_file() else ReviewPlan()
     draw = None
     if review.draw is not None:
-        drawn = frozenset((item, None) for item in review.draw.items)
+        drawn: frozenset[AnswerKey] = frozenset((item, None) for item in review.draw.items)
         draw = LabelDraw(answers=drawn, done=labelled_by_all(drawn, records, review), seed=review.draw.seed)
     return LabelSource(name=path.stem, path=str(path), records=records, draw=draw)
 

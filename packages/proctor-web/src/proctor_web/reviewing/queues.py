@@ -25,6 +25,7 @@ from proctor.reports.story import story
 from proctor.runtime.files import write_whole
 from proctor.runtime.folders import data_folder
 from proctor_judging.judges import rubric_file
+from proctor_judging.judges.ratings import AnswerKey
 from proctor_judging.review import labels
 from proctor_judging.review.agree import NOT_DRAWN, TEXTS, Agreement, agree
 from proctor_judging.review.dimensions import ReviewDimension, of_rubric
@@ -238,7 +239,7 @@ def _rubric_of(found: Sequence[Found]) -> str:
 
 def _draw(found: Sequence[Found], given: NewQueue) -> list[tuple[ItemSource, Mapping[str, str]]]:
     """Return the drawn answers with what a reviewer sees of them."""
-    drawn = []
+    drawn: list[tuple[ItemSource, Mapping[str, str]]] = []
     for source in _sources(found, given):
         run = next(each for each in found if each.reference == source.run)
         trials = run.store.trials(run.record.id, sample_id=source.sample)
@@ -318,7 +319,7 @@ def _asked_for(queue: Queue) -> NewQueue:
 def _label_source(run: Found, queue: Queue, review: Review, *, is_as_drawn: bool) -> LabelSource:
     """Return the labels of a queue that are of one run."""
     records = review.records()
-    item_by_key = {
+    item_by_key: dict[AnswerKey, str] = {
         (source.sample, source.attempt): item for item, source in queue.sources.items() if source.run == run.reference
     }
     of_run = {key: labels.record(key[0], records[item].entries) for key, item in item_by_key.items() if item in records}
