@@ -47,6 +47,11 @@ OWN_MACHINE = compile_later(
     r"error response from daemon|no such container|(?:container|sandbox|pod|kernel)\b(?: \S+){0,3} (?:is )?(?:not running|exited|gone|died|crashed|terminated|evicted|no longer)|容器(?:\S{0,6})(?:退出|不存在|崩溃)|沙箱",
     re.IGNORECASE,
 )
+SERVER_FAULT = re.compile(
+    r"^(?:AttributeError|NameError|ImportError|ModuleNotFoundError|UnboundLocalError|NotImplementedError|RecursionError|MemoryError)\b.*",
+    re.MULTILINE,
+)
+ERROR_PAGE = re.compile(r"<(?:title|h1)[^>]*>\s*((?:5\d\d|429)\b[^<]{0,80})", re.IGNORECASE)
 RAISED = re.compile(r"^[A-Za-z_][\w.]*(?:: .*)?$", re.MULTILINE)  # what a traceback ends with
 TRACEBACK = "Traceback (most recent call last)"
 MESSAGE_KEYS = (
@@ -77,6 +82,8 @@ def outside_failure(call: TrialCall) -> str | None:
     if is_shell(call.name):
         match = OWN_MACHINE.search(_head(text))
         return match.group() if match and len(text) <= LONGEST_BARE * 2 else None
+    if fault := _fault_of_server(call):
+        return fault
     said = _error_text(call)
     if said is None:
         return None
@@ -84,6 +91,19 @@ def outside_failure(call: TrialCall) -> str | None:
     if match is None or _is_asked_for(match.group(), call):
         return None
     return match.group()
+
+
+def _fault_of_server(call: TrialCall) -> str:
+    """Return what a tool that shows no texts of others says of a fault in its own code, or of the server that it is on."""
+    text = call.result.strip()
+    if shows_texts(call.name):
+        return ""
+    if text.startswith(TRACEBACK) and (fault := SERVER_FAULT.search(text)):
+        named = re.findall(r"['\"]([^'\"]+)['\"]", fault.group())
+        is_of_call = any(word in value for word in named for _, value in call.values)
+        return "" if is_of_call else fault.group()
+    page = ERROR_PAGE.search(_head(text)) if text.startswith("<") else None
+    return page[1].strip() if page else ""
 
 
 def _error_text(call: TrialCall) -> str | None:

@@ -15,6 +15,10 @@ READ_VERBS = frozenset((
     "grep", "cat", "ls", "head", "tail", "open_file", "locate", "track", "preview", "scan", "detect", "classify",
     "translate", "convert", "evaluate", "ask", "wait", "sleep",
 ))  # fmt: skip
+NOUNS_READ = frozenset((
+    "info", "information", "details", "history", "balance", "profile", "overview", "summary", "statistics", "stats",
+    "availability", "weather", "news", "lookup",
+))  # fmt: skip
 SHELL_NAMES = frozenset((
     "bash", "sh", "shell", "terminal", "execute", "run", "exec", "command", "cmd", "console", "python", "code",
     "interpreter", "repl",
@@ -27,9 +31,14 @@ CUMULATIVE = frozenset((
     "add", "append", "click", "press", "scroll", "next", "previous", "move", "step", "swipe", "tap", "key",
     "increment", "decrement", "turn", "roll", "flip", "draw", "forward", "back", "undo", "redo", "wait", "sleep",
     "type", "insert", "push", "pop", "tick", "advance", "drop", "rotate", "left", "right", "up", "down", "north",
-    "south", "east", "west", "go", "walk", "hit", "fold", "bet", "guess",
+    "south", "east", "west", "go", "walk", "hit", "fold", "bet", "guess", "random", "spin", "toss", "shuffle", "generate",
 ))  # fmt: skip
-CHINESE_READS = ("查", "获取", "搜索", "检索", "读取", "列出", "浏览", "计算", "思考", "验证")
+CHINESE_CUMULATIVE = (
+    "前进", "后退", "点击", "单击", "双击", "滚动", "滑动", "翻页", "下一", "上一", "添加", "加入", "增加", "减少", "移动", "左转", "右转",
+    "向", "走", "按键", "按下", "掷", "抽取", "随机", "生成", "等待", "输入", "插入", "撤销", "追加",
+)  # fmt: skip
+CHINESE_READS = ("查", "获取", "搜索", "检索", "读取", "列出", "浏览", "计算", "思考", "验证", "阅读", "查看")
+OPENS_TEXT = re.compile(r"打开(?=文件|文档|网页|页面|通讯录|邮件|链接|网址|记录|日志|目录|附件|表格|图片)")
 SHELL_READS = frozenset((
     "cat", "ls", "grep", "rg", "find", "head", "tail", "less", "more", "wc", "pwd", "env", "which", "file", "stat",
     "diff", "du", "df", "ps", "echo", "printf", "sort", "uniq", "cut", "awk", "tree", "id", "whoami", "date",
@@ -48,6 +57,7 @@ FAMILIES = {
     "update": "update updated change changed modify modified edit edited correct corrected rename renamed upgrade upgraded downgrade downgraded reschedule "
     "rescheduled rebook rebooked move moved switch switched replace replaced adjust adjusted extend extended swap assign assigned set reset patch put 更新 修改 更改 变更 升级 改签 "
     "调整 更换 延长 重置",
+    "save": "save saved store stored upload uploaded export exported write 保存 存储 写入 上传 导出",
     "send": "send sent issue issued email emailed mail mailed submit submitted post posted publish published notify notified forward forwarded message 发送 提交 发出 "
     "发放 发布 通知 寄出 转发",
     "transfer": "transfer transferred wire wired escalate escalated handoff handover 转账 转接 汇款 转移 划转",
@@ -66,6 +76,7 @@ NEAR = {  # a call of one family that can bring about what is said in words of a
     "cancel": {"delete", "return", "switch"},
     "delete": {"cancel", "update"},
     "switch": {"update", "cancel", "book"},
+    "save": {"update", "book", "send"},
 }
 
 
@@ -82,25 +93,30 @@ def words_of(name: str) -> tuple[str, ...]:
 @cache
 def is_shell(name: str) -> bool:
     """True if a tool runs commands or code."""
-    return bool(SHELL_NAMES & set(words_of(name)))
+    return bool(SHELL_NAMES & set(words_of(name))) or re.search(r"命令|终端|代码|脚本", name) is not None
 
 
 @cache
 def shows_texts(name: str) -> bool:
     """True if the results of a tool are texts of others: files, pages, outputs of commands."""
-    return is_shell(name) or bool(TEXT_NAMES & set(words_of(name)))
+    is_chinese = re.search(r"读取|阅读|文章|网页|文件|文档|日志|浏览|搜索|检索|打开", name) is not None
+    return is_shell(name) or is_chinese or bool(TEXT_NAMES & set(words_of(name)))
 
 
 @cache
 def is_cumulative(name: str) -> bool:
     """True if doing the same again does something more, or waits."""
-    return bool(CUMULATIVE & set(words_of(name)))
+    return bool(CUMULATIVE & set(words_of(name))) or any(word in name for word in CHINESE_CUMULATIVE)
 
 
 @cache
 def _reads_by_name(name: str) -> bool:
     words = words_of(name)
-    if any(read in word for word in words for read in CHINESE_READS):
+    if any(read in word for word in words for read in CHINESE_READS) or OPENS_TEXT.search(name):
+        return True
+    if words[:1] == ("open",) and TEXT_NAMES.intersection(words[1:]):
+        return True
+    if NOUNS_READ.intersection(words) and not families_of(name):
         return True
     verbs = [word for word in words if word in READ_VERBS or word in FAMILY_BY_WORD]
     return bool(verbs) and verbs[0] in READ_VERBS
@@ -115,7 +131,7 @@ def families_of(name: str) -> frozenset[str]:
     """
     words = words_of(name)
     families = {FAMILY_BY_WORD[word] for word in words if word in FAMILY_BY_WORD}
-    chinese = "".join(word for word in words if not word.isascii())
+    chinese = OPENS_TEXT.sub("", "".join(word for word in words if not word.isascii()))
     return frozenset(
         families | {family for word, family in FAMILY_BY_WORD.items() if word in chinese and not word.isascii()}
     )

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from proctor.core.sentence import say
 from proctor.runtime.patterns import compile_later
 from proctor_audit.check import check
+from proctor_audit.inspector.orders import without_orders
 from proctor_audit.inspector.rule import TrialEvent
 from proctor_audit.inspector.tool_failures import is_failure, outside_failure
 from proctor_audit.inspector.tool_kinds import FAMILY_BY_WORD, NEAR, families_of, is_read, is_shell
@@ -51,6 +52,9 @@ FAMILY_BY_NOUN = {
     "ticket": "book", "claim": "send", "request": "send", "complaint": "send", "subscription": "book",
 }  # fmt: skip
 ID = compile_later(r"(?<![\w#$€£¥.])#?(?=[A-Za-z_-]*\d)(?=\d*[A-Z_])[A-Z0-9][A-Za-z0-9_-]{3,}(?!\w)")
+NAMES_FILE = compile_later(
+    r"\w\.[a-z]\w{0,4}\b|\b(?:file|folder|disk|drive|document)\b|文件|文档|云盘|目录", re.IGNORECASE
+)
 IN_WORDS = frozenset({"update", "book", "delete", "send"})  # what a reply can do by itself: change a text, make a list
 
 
@@ -85,6 +89,8 @@ def _claimed(sentence: str) -> str:
     if not holds_any(sentence.lower(), STEMS):
         return ""
     match = _match(sentence)
+    if match is not None and FAMILY_BY_WORD.get(_verb(match)) == "save" and not NAMES_FILE.search(sentence):
+        return ""  # what is saved may be time or money
     if match is None or UNLESS.search(_clause(sentence, match.start(), match.end())):
         return ""
     verb = _verb(match)
@@ -155,7 +161,15 @@ def _mentions(call: TrialCall, ids: set[str]) -> bool:
 
 
 def _is_reported(trial: InspectedTrial, step: TrialStep, sentence: str) -> bool:
-    """True if a result, the user or the task said so before."""
+    """True if a result that is no failure, or the user, said before that it happened: a request for it does not."""
     match = _match(sentence)
-    verb = _verb(match) if match else ""
-    return verb[: max(4, len(verb) - 3)] in trial.seen_before(step.index).lower() if verb else False
+    if match is None:
+        return False
+    failed = {call.answered for call in trial.calls if not _succeeded(call)}
+    texts = [
+        each.text for each in trial.steps[: step.index] if each.author in ("tool", "user") and each.index not in failed
+    ]
+    seen, verb = without_orders("\n".join(texts)).lower(), _verb(match)
+    if not verb.isascii():
+        return re.search(rf"[已被]\S{{0,4}}{verb}|{verb}(?:了|成功|完成|完毕)", seen) is not None
+    return re.search(rf"\b{verb.replace('ll', 'll?')}\b", seen) is not None

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from proctor.core.sentence import say
 from proctor.runtime.patterns import compile_later
@@ -14,12 +14,18 @@ DANGLING = compile_later(
     r"(?:\b(?:the|a|an|and|or|of|to|for|with|your|their|its|is|are|was|were|that|which|by|from|at|because|if|but)|[,(\[{:（：，、$€£¥+*=/-]|\*\*\w{0,12})$",
     re.IGNORECASE,
 )
+OPEN = compile_later(
+    r"(?:\b(?:the|a|an|and|or|of|to|for|with|your|their|its|which|by|from|because)|[,(\[{（，、])$", re.IGNORECASE
+)
+PROSE = 18  # words of a single sentence without an end
 ENDS = compile_later(
     r"[.!?。！？…)\]}\"'”’」』》`*~|>:;)）]$|https?://\S+$|\S+@\S+$|[\U0001f300-\U0001faff\u2600-\u27bf]$"
 )
 SENTENCE_BEFORE = compile_later(r"[.!?:](?:\*\*)?\s|[。！？：\n]")
 FENCE = "`" * 3
 LEAST = 60  # characters, and a Chinese one counts for three
+ITEM = re.compile(r"\s*(?:[-*#|•]|\d+[.)、])")
+FULL_STOPS = (".", "!", "?", "。", "！", "？")
 CHINESE = re.compile(r"[\u4e00-\u9fff]")
 
 
@@ -57,14 +63,26 @@ def _ends_inside(text: str, *, is_known: bool) -> bool:
         return True
     if text[:1] in ("{", "["):
         return _is_open_json(text)
-    if is_known or len(text) + 2 * len(CHINESE.findall(text)) < LEAST or not SENTENCE_BEFORE.search(text):
+    if is_known or len(text) + 2 * len(CHINESE.findall(text)) < LEAST:
         return False
+    if OPEN.search(text):
+        return True
+    if not SENTENCE_BEFORE.search(text):
+        return "," in text and len(text.split()) >= PROSE and not ENDS.search(text)
     if DANGLING.search(text) or text.count("**") % 2:
         return True
     last = text.rsplit("\n", 1)[-1]
-    if ENDS.search(text) or last.lstrip().startswith(("-", "*", "#", "|", "•")) or re.match(r"\s*\d+[.)、]", last):
-        return last.count("(") > last.count(")")
-    return len(last.split()) >= 8 or len(CHINESE.findall(last)) >= 12
+    if ENDS.search(text) or ITEM.match(last):
+        return last.count("(") > last.count(")") or _is_open_item(text.splitlines())
+    return (len(last.split()) >= 8 and last.split()[-1].islower()) or len(CHINESE.findall(last)) >= 12
+
+
+def _is_open_item(lines: Sequence[str]) -> bool:
+    """True if the last line of a list has no full stop, as all its other entries have."""
+    items = [line.rstrip() for line in lines if ITEM.match(line)]
+    if len(items) < 2 or items[-1] != lines[-1].rstrip():
+        return False
+    return all(item[-1] in FULL_STOPS for item in items[:-1]) and not ENDS.search(items[-1]) and " " in items[-1]
 
 
 def _is_open_json(text: str) -> bool:

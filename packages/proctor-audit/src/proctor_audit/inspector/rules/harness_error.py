@@ -23,7 +23,7 @@ REQUEST = (
     r"roles? (?:must|should) (?:strictly )?alternate|must alternate between|alternat\w+ [^\n]{0,40}\broles?\b|messages? with role [^\n]{0,40}must be|first message must use|"
     r"(?:invalid|unknown|unsupported|unexpected) (?:message )?role\b|tool_(?:use|call)(?:_id)?s?`?[^\n]{0,60}(?:without|must be followed|did not have|do not have|no matching)|"
     r"model:? [`'\"]?[\w./:-]+[`'\"]? (?:does not exist|not found|is not (?:found|available|supported|a valid))|model_not_found|unknown model|(?:no such|unsupported) model|"
-    r"not_found_error[^\n]{0,80}model|模型(?:\S{0,20})不存在|(?:工具|函数)(?:\S{0,10})(?:定义|模式|schema)(?:\S{0,10})(?:无效|不合法|非法|错误)|(?:消息|角色)(?:\S{0,10})(?:顺序|交替)"
+    r"invalid value: '\w+'\. supported values are: [^\n]{0,40}'(?:system|assistant|user)'|function (?:call|response) turn comes immediately after|function response parts|not_found_error[^\n]{0,80}model|模型(?:\S{0,20})不存在|(?:工具|函数)(?:\S{0,10})(?:定义|模式|schema)(?:\S{0,10})(?:无效|不合法|非法|错误)|(?:消息|角色)(?:\S{0,10})(?:顺序|交替)"
 )
 IN_RESULT = compile_later(REQUEST, re.IGNORECASE)
 IN_REPLY = compile_later(

@@ -1,5 +1,6 @@
 """The agent makes the same call again and again, and gets the same result."""
 
+import re
 from collections.abc import Iterator
 
 from proctor.core.sentence import say
@@ -7,8 +8,13 @@ from proctor_audit.check import check
 from proctor_audit.inspector.call_runs import equal_runs, steps_of
 from proctor_audit.inspector.rule import TrialEvent
 from proctor_audit.inspector.tool_failures import is_failure, outside_failure
-from proctor_audit.inspector.tool_kinds import is_cumulative
+from proctor_audit.inspector.tool_kinds import is_cumulative, is_read
 from proctor_audit.inspector.view import InspectedTrial
+
+BARE = re.compile(
+    r"[\W_]*(?:(?:ok|okay|done|success(?:ful(?:ly)?)?|succeeded|true|null|none|added|accepted|status|result|成功|完成|好的?|已\S{1,4}|结果|状态)[\W_]*){0,3}",
+    re.IGNORECASE,
+)
 
 
 @check(
@@ -21,11 +27,15 @@ from proctor_audit.inspector.view import InspectedTrial
 def loop(trial: InspectedTrial) -> Iterator[TrialEvent]:
     """Three or more equal calls follow each other with equal results.
 
-    Not: polling whose result changes, calls that do more each time, failures (`repeated-failing-call`).
+    Not: polling whose result changes, calls that do more each time or may, as they report no more than that they were made,
+    failures (`repeated-failing-call`).
     """
     for calls in equal_runs(trial):
         results = {call.result.strip() for call in calls}
-        if len(results) > 1 or is_cumulative(calls[0].name) or is_failure(calls[0]) or outside_failure(calls[0]):
+        call = calls[0]
+        if len(results) > 1 or is_cumulative(call.name) or is_failure(call) or outside_failure(call):
+            continue
+        if not is_read(call) and BARE.fullmatch(call.result.strip()):
             continue
         yield TrialEvent(
             steps=steps_of(calls),

@@ -18,11 +18,11 @@ SHORT = 200
 BY_POLICY = compile_later(
     r"polic(?:y|ies)|eligib|entitle|\b(?:terms|conditions|rules?|regulations?|guidelines of|fare|warranty|deadline|window|hours of|within \d+|more than \d+|only (?:if|when|for)|unless|until|since|because|due to|"
     r"already|expired|non-?refundable|insurance|sold out|out of stock|not available|transfer(?:red|ring)?|human agent|representative|specialist|supervisor|hand (?:you|this) over|escalat\w+|connect you)\b|"
-    r"政策|规定|条款|规则|不符合|资格|期限|超过|因为|由于|已经|过期|人工|转接|专员|客服代表|库存|不支持退|política|richtlinie|politique|polít?ica|ポリシー|規定|정책|правил",
+    r"政策|规定|条款|规则|不符合|资格|期限|超过|因为|由于|已经|过期|人工(?!智能)|转接|专员|客服代表|库存|不支持退|política|richtlinie|politique|polít?ica|ポリシー|規定|정책|правил",
     re.IGNORECASE,
 )
 DECLINES = compile_later(
-    r"\b(?:can|could|will|would|do|am|is|are|must|may|should)(?:not|n['’]t|['’]t| not)\b|\bunable\b|\bdeclin|\brefus|\bsorry\b|\bapolog|\bagainst\b|\binappropriate\b|\bwon['’]t\b|无法|不能|不可以|不便|拒绝|抱歉|对不起|不会",
+    r"\b(?:can|could|will|would|do|am|is|are|must|may|should)(?:not|n['’]t|['’]t| not)\b|\bunable\b|\bdeclin|\brefus|\bsorry\b|\bapolog|\bagainst\b|\binappropriate\b|\bi['’]m not\b|\bwon['’]t\b|无法|不能|不可以|不便|拒绝|抱歉|对不起|不会",
     re.IGNORECASE,
 )
 OUTRIGHT = compile_later(  # also after tools were used, when "I cannot" may only say that nothing was there
@@ -62,6 +62,8 @@ def refusal(trial: InspectedTrial) -> Iterator[TrialEvent]:
     if not _can_decline(trial, reply.text) or any(not is_read(call) and not is_failure(call) for call in trial.calls):
         return
     asked = next((step.text for step in reversed(trial.steps[: reply.index]) if step.author == "user"), "")
+    if ASKS_ABILITY.search(asked):
+        return
     declined = read_refusal(reply.text, asked)
     phrase = _outright(reply.text, asked) if declined is None or declined.partly else declined.phrase
     if not phrase or _is_quoted(reply.text, trial.seen_before(reply.index)):
@@ -73,17 +75,28 @@ def refusal(trial: InspectedTrial) -> Iterator[TrialEvent]:
     )
 
 
+ASKS_ABILITY = compile_later(
+    r"\bwhat (?:can(?:not|'t|’t)?|are|aren't|else can) you\b|\bcan(?:not|'t|’t) you do\b|你(?:不)?(?:能|会|可以)(?:做|帮)?(?:些)?(?:什么|哪些)|(?:什么|哪些)\S{0,6}你(?:不)?(?:能|会)",
+    re.IGNORECASE,
+)
+OF_THE_TASK = compile_later(
+    r"\b(?:not|isn't|['’]m not) (?:comfortable|willing|able) (?:with )?(?:writing|creating|helping|providing|producing|doing|sharing|generating|making|assisting|answering)\b",
+    re.IGNORECASE,
+)
+
+
 def _can_decline(trial: InspectedTrial, text: str) -> bool:
     if trial.calls:
         return OUTRIGHT.search(text) is not None
     # of other languages only the scorer has words
     is_known = re.search(r"\b(?:the|you|to|is|i|that|with|for|this)\b|[\u4e00-\u9fff]", text, re.IGNORECASE) is not None
+    is_known = is_known and not re.search(r"[\u3040-\u30ff\uac00-\ud7af]", text)
     return not is_known or DECLINES.search(text) is not None
 
 
 def _outright(text: str, asked: str) -> str:
     """Return the words with which a short reply in the first person declines outright; '' if it does not."""
-    match = None if RENDERS.search(asked) else OUTRIGHT.search(text)
+    match = (OF_THE_TASK if RENDERS.search(asked) else OUTRIGHT).search(text)
     is_own = match is not None and re.search(r"\bI\b|\bI['’]|我", text[max(0, match.start() - 30) : match.end()])
     return match.group() if match and is_own and len(text) <= SHORT and not re.search(r"[\"“「『]", text) else ""
 

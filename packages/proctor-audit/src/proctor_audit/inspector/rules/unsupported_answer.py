@@ -27,6 +27,7 @@ FACTORS = (
     3_600.0,
     10_000.0,
     1_000_000.0,
+    100_000_000.0,
     1.609344,
     2.54,
     0.3048,
@@ -55,6 +56,11 @@ NUMBER_WORDS = {
     )
     for word in words.split()
 }
+MONTHS = (
+    "january 一月", "february 二月", "march 三月", "april 四月", "may 五月", "june 六月", "july 七月", "august 八月", "september 九月",
+    "october 十月", "november 十一月", "december 十二月",
+)  # fmt: skip
+DAYS = frozenset(("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"))
 SMALL = frozenset((
     "the", "and", "for", "with", "from", "that", "this", "its", "has", "have", "was", "were", "are", "one", "of",
     "in", "at", "on", "by", "to", "a", "an", "is", "it",
@@ -105,9 +111,18 @@ def _is_supported(answer: str, seen: str, results: list[str]) -> bool:
         given = list(dict.fromkeys(_value(text) for text in NUMBER.findall(seen)))[:MOST_NUMBERS]
         given += [value for word, value in NUMBER_WORDS.items() if word in words_in(seen)]
         return all(_follows(number, given) or _is_count(number, results) for number in numbers)
+    if answer.lower() in DAYS and answer.lower()[:3] in words_in(seen):
+        return True
+    if any(name in answer.lower() for month in _months_in(seen) for name in MONTHS[month - 1].split()):
+        return True
     content = [word for word in words_in(answer) if word not in SMALL]
     known = set(words_in(seen))
     return not content or sum(word in known for word in content) >= 0.6 * len(content)
+
+
+def _months_in(text: str) -> set[int]:
+    """Return the months of the dates in a text that are written in figures, the year first."""
+    return {int(month) for month in re.findall(r"\b\d{4}[-/.年](0?[1-9]|1[0-2])[-/.月]", text)}
 
 
 def _value(text: str) -> float:

@@ -16,14 +16,15 @@ END = compile_later(
 AS_AGENT = compile_later(
     r"\bhow (?:can|may) i (?:help|assist|be of (?:help|service))\b|\b(?:is there )?anything else i can (?:help|assist|do for) (?:you )?|\bi(?:'d| would)? ?(?:can|will|'ll|’ll|am|'m|would|be)? ?(?:be )?(?:happy|glad|pleased|here) to (?:help|assist) you\b|\bi (?:can|will|'ll) (?:help|assist) you\b|"
     r"\b(?:please|could you|can you|kindly|may i (?:have|ask for)|i(?:'ll| will) need) (?:please )?(?:provide|share|confirm|give|tell|send)?(?: me| us)?(?: with)? ?your (?:\w+ ){0,2}(?:user id|id|reservation|booking|order|account|confirmation|customer|membership|tracking|policy|date of birth|zip|postal|phone|email|e-mail|full name)\b|"
-    r"\b(?:let me|i will|i'll|i’ll) (?:look (?:it|that|this|your \w+) up|check (?:that|this|it|your \w+) for you|pull up your|process (?:that|this|your)|go ahead and (?:process|cancel|book|update) (?:that|this|your))|\b(?:i have|i've|i’ve) (?:successfully )?(?:updated|cancel+ed|processed|booked) your\b|"
-    r"\bthank you for (?:contacting|calling|reaching out to)\b|\bwelcome to [A-Z]\w+|(?:请问)?有什么(?:可以|能)(?:为您|帮您|帮到您|帮助您|帮你)|(?:很高兴|乐意)(?:为您|帮您|为你)|请(?:您|你)?(?:先)?(?:提供|告知|告诉我|出示|确认)(?:一下)?(?:您|你)的|(?:我来|我会|马上|正在|这就)(?:帮您|为您|给您)|(?:感谢|谢谢)(?:您|你)(?:的)?(?:来电|联系|咨询)|(?:已|已经)(?:为您|帮您)",
+    r"\b(?:let me|i will|i'll|i’ll) (?:look (?:(?:it|that|this) up for you|your \w+ up)|check (?:that|this|it|your \w+) for you|pull up your|process (?:that|this|your)|go ahead and (?:process|cancel|book|update) (?:that|this|your))|\b(?:i have|i've|i’ve) (?:successfully )?(?:updated|cancel+ed|processed|booked) your\b|"
+    r"\bthank you for (?:contacting|calling|reaching out to)\b|\bwelcome to [A-Z]\w+|(?:请问)?有什么(?:可以|能)(?:为您|帮您|帮到您|帮助您|帮你)|(?:很高兴|乐意)(?:为您|帮您|为你)|请(?:您|你)?(?:先)?(?:提供|告知|告诉我|出示|确认)(?:一下)?(?:您|你)的|(?:我来|我会|马上|正在|这就)(?:帮您|为您|给您)|(?:感谢|谢谢)(?:您|你)(?:的)?(?:来电|联系|咨询)|(?:已|已经)(?:为您|帮您)|"
+    r"\bwie kann ich (?:ihnen|dir) (?:heute )?(?:weiter)?helfen\b|\b(?:comment|en quoi) puis-je (?:vous|t'?) ?aider\b|\b(?:en qué|cómo) (?:le |te )?puedo ayudar|\bcomo posso ajud|\bcome posso aiut|чем (?:я )?могу (?:вам )?помочь|(?:ご用件|お手伝い(?:できる|しましょうか|でき)|무엇을 도와)",
     re.IGNORECASE,
 )
 OF_INSTRUCTIONS = compile_later(
     r"\bas an? (?:ai|artificial|large|language|llm|virtual|simulated|user simulat\w*)\b|\bi(?:'m| am|’m) (?:only |just |actually |merely )?(?:an? )?(?:ai\b|language model|simulat\w+|role-?play\w*|chatbot|llm|virtual (?:user|customer)|playing (?:the|a)|pretending|acting as|here to (?:play|simulate))|"
     r"\bi (?:play|simulate|act as|role-?play|pretend to be) (?:the|a|an)\b|\bmy (?:system )?(?:instructions?|prompt|script|scenario|persona|role) (?:says?|tells?|is|are|states?|does|do|requires?|reads?|describes?|mentions?|specif\w+|asks?|here|as)\b|"
-    r"\b(?:according to|per|following|based on|in|as) (?:my|the) (?:system )?(?:instructions?|prompt|script|scenario|persona|role)\b|\b(?:the|my|this) (?:scenario|script|system prompt|persona|user prompt|task description) (?:says?|tells?|states?|doesn't|does not|given|i was given|only|ends?|mentions?)\b|"
+    r"\b(?:according to|per|following|based on|in|as) (?:my (?:system )?(?:instructions?|prompt|script|scenario|persona|role)|the (?:system (?:instructions?|prompt)|prompt|script|scenario|persona|role|instructions? (?:i was|given|provided)))\b|\b(?:the|my|this) (?:scenario|script|system prompt|persona|user prompt|task description) (?:says?|tells?|states?|doesn't|does not|given|i was given|only|ends?|mentions?)\b|"
     r"\b(?:simulated|simulation of (?:the|a)) (?:user|customer)\b|\b(?:stay|staying|remain) in character\b|\bout of character\b|作为(?:一个|一名)?(?:AI|人工智能|语言模型|模拟用户|大模型|虚拟)|我(?:只)?是(?:一个|一名)?(?:AI|人工智能|语言模型|模拟|虚拟)|我(?:在|正在)?(?:扮演|模拟)|"
     r"(?:我的|根据|按照|依照)(?:我的)?(?:指令|提示词|剧本|设定|脚本|系统提示|角色设定|任务说明)|(?:剧本|脚本|提示词|指令)(?:里|中|上)?(?:说|写|要求|没有)",
     re.IGNORECASE,
@@ -47,6 +48,7 @@ INSTRUCTION_STEMS = (
     "acting", "task description", "作为", "扮演", "我是", "我只是", "模拟", "指令", "剧本", "设定", "脚本", "提示词", "任务说明",
 )  # fmt: skip
 AGENT_STEMS = (
+    "kann ich", "puis-je", "puedo", "posso", "помочь", "ご用件", "お手伝い", "도와",
     "how can i", "how may i", "anything else i", "help you", "assist you", "be of ", "provide", "share", "confirm",
     "need your", "have your", "give me your", "tell me your", "send me your", "up your", " up", "for you",
     "process ", "go ahead and", "updated your", "processed your", "booked your", "led your", "thank you for",
