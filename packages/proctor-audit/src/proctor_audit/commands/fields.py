@@ -89,6 +89,20 @@ class InspectionFields(msgspec.Struct, frozen=True, kw_only=True):
         ),
     ] = None
     draw: Annotated[int, Flag(say("How many trials --plan draws (default 60).")), Bounds(1)] = 60
+    judge: Annotated[
+        str | None,
+        Flag(
+            say(
+                "Ask this model three questions that no rule decides, about trials in which the rules found nothing of the kind; what it says is for a look."
+            ),
+            metavar="MODEL",
+        ),
+    ] = None
+    asked: Annotated[
+        int,
+        Flag(say("About how many trials, drawn at random, --judge is asked each question (default 50).")),
+        Bounds(1),
+    ] = 50
 
 
 of_findings = derived(*FindingFields.__struct_fields__, of=FindingFields)

@@ -13,13 +13,16 @@ from proctor.runtime.visible import visible
 from proctor_audit.commands.fields import of_findings, of_inspections
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from proctor_audit.inspector.inspection import Inspection
+    from proctor_audit.inspector.sources import Located
     from proctor_audit.report import FailOn
 
 
 @click.command(
     help=t(
-        "Look for events in stored trajectories of runs, or in files of conversations (JSON lines with messages). Rules only: no model is called."
+        "Look for events in stored trajectories of runs, or in files of conversations (JSON lines with messages). Rules only, unless --judge names a model."
     )
 )
 @click.argument("sources", metavar="RUN|FILE...", nargs=-1)
@@ -42,6 +45,8 @@ def command(
     labels: tuple[str, ...],
     plan: Path | None,
     draw: int,
+    judge: str | None,
+    asked: int,
     files: tuple[Path, ...],
     store: str | None,
     as_json: bool,
@@ -71,7 +76,8 @@ def command(
         return
     if not sources:
         raise click.MissingParameter(ctx=ctx, param_hint="RUN|FILE", param_type="argument")
-    trials = read_sources(sources, store) if plan is None else [*read_sources(sources, store)]
+    is_kept = plan is not None or judge is not None
+    trials = [*read_sources(sources, store)] if is_kept else read_sources(sources, store)
     inspection = make_inspection(
         ", ".join(sources),
         trials,
@@ -82,6 +88,8 @@ def command(
         unplayed=count_unplayed(sources, store),
         command=f"proctor inspect {' '.join(map(quote, sources))}",
     )
+    if judge is not None and plan is None and replay is None:
+        inspection = _with_judge(inspection, [*trials], judge, asked)
     if plan is not None:
         count = write_plan(plan, inspection.lines, list(trials), checks, draw)
         output.line(t("{path}: {count} trials to label. Next: proctor judge review {path}", path=plan, count=count))
@@ -91,6 +99,13 @@ def command(
     else:
         _show(inspection, files, fail_on, as_json=as_json, seconds=time.perf_counter() - clock, every=every)
         ctx.exit(exit_code(inspection.report, fail_on))
+
+
+def _with_judge(inspection: "Inspection", trials: "Sequence[Located]", judge: str, asked: int) -> "Inspection":
+    from proctor_audit.inspector.judged import add_judged
+    from proctor_judging.judges.judge_options import make_asker
+
+    return add_judged(inspection, trials, make_asker(judge, {}, 3), asked)
 
 
 def _show(

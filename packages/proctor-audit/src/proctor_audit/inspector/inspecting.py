@@ -104,7 +104,7 @@ def findings_of(
             scope="trial",
             samples=(trial.id,),
             sentence=event.sentence,
-            witness=_witness(trial, event),
+            witness=witness_of(trial, event),
             where=() if where is None else (where,),
             steps=event.steps,
             replay=f"{command} --replay {quote(id)}" if command else "",
@@ -123,7 +123,8 @@ def precision_of(check: str, cls: FindingClass) -> FindingPrecision | None:
     return FindingPrecision(value=right / count, low=around.low, high=around.high, count=count, measured_on=CORPUS)
 
 
-def _witness(trial: InspectedTrial, event: TrialEvent) -> dict[str, object]:
+def witness_of(trial: InspectedTrial, event: TrialEvent) -> dict[str, object]:
+    """Return the steps of an event with their texts, and the span in them."""
     steps = [
         {"index": index, "author": trial.steps[index].author, "text": step_text(trial, index)}
         for index in event.steps[:MOST_STEPS]

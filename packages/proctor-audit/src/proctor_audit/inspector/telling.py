@@ -29,8 +29,11 @@ BLAME_WORDS = {
 def lines_of_inspection(inspection: Inspection, *, seconds: float, every: bool = False) -> Iterator[str]:
     """Yield the lines that people read."""
     report = inspection.report
+    asks_model = any(check.cost == "model" for check in report.checks)
     yield t(
-        "{source}: {trials} trials; {checks} checks, no model, {seconds} s",
+        "{source}: {trials} trials; {checks} checks, {seconds} s"
+        if asks_model
+        else "{source}: {trials} trials; {checks} checks, no model, {seconds} s",
         source=report.task,
         trials=f"{report.samples:,}",
         checks=len(report.checks),
