@@ -35,30 +35,9 @@ NOUN_STEMS = (
     "monitor", "oversee", "checker", "grades", "审", "评", "检查", "裁判", "打分", "阅卷", "质检", "监督",
 )  # fmt: skip
 CLOSER_STEMS = (
-    "</",
-    "<|",
-    "end of",
-    "end ",
-    "[/inst]",
-    '"role"',
-    '"findings"',
-    '"verdict"',
-    '"violations"',
-    '"issues"',
-    '"kind"',
-    '"check"',
-    "<verdict",
-    "<findings",
-    "<review",
-    "<judg",
-    "<system",
-    "<grade",
-    "<score",
-    "<assess",
-    "结束",
-    "完毕",
-    "到此",
-)
+    "</", "<|", "end of", "end ", "[/inst]", '"role"', '"findings"', '"verdict"', '"violations"', '"issues"', '"kind"',
+    '"check"', "<verdict", "<findings", "<review", "<judg", "<system", "<grade", "<score", "<assess", "结束", "完毕", "到此",
+)  # fmt: skip
 CLOSERS = compile_later(
     r"</(?P<tag>transcripts?|conversation|trajectory|messages?|logs?|dialogue|chat|history|untrusted\w*|quoted?|evidence|data|input|content|document|tool_result|tool_response|context|episode|trial|record|sample|user_input)>|"
     r"[-=#*\[<]{2,}\s*(?:end|end of)(?: the)? (?:transcript|conversation|trajectory|log|dialogue|messages?|quote|data|episode|record)\b|[-=#*\[【<]{1,}\s*(?:对话|记录|日志|轨迹|引用|转录)(?:\S{0,2})(?:结束|完毕|到此)|"

@@ -93,9 +93,10 @@ def _of_check(findings: Sequence[AuditFinding], command: str, *, every: bool) ->
         yield INDENT + t(
             "{count} more: {command}",
             count=len(findings) - len(shown),
-            command=f"{command} --check {first.check} --all",
+            command=f"{command} --check {first.check} --all" if first.replay else "--all",
         )
-    yield INDENT + first.replay
+    if first.replay:
+        yield INDENT + first.replay
 
 
 def describe_blame(blame: Mapping[str, int]) -> Sentence:

@@ -54,6 +54,7 @@ SERVER_FAULT = re.compile(
 ERROR_PAGE = re.compile(r"<(?:title|h1)[^>]*>\s*((?:5\d\d|429)\b[^<]{0,80})", re.IGNORECASE)
 RAISED = re.compile(r"^[A-Za-z_][\w.]*(?:: .*)?$", re.MULTILINE)  # what a traceback ends with
 TRACEBACK = "Traceback (most recent call last)"
+RPC_STATUS = re.compile(r"(?:UNAVAILABLE|DEADLINE_EXCEEDED|RESOURCE_EXHAUSTED|INTERNAL|ABORTED|UNKNOWN)\b")
 MESSAGE_KEYS = (
     "error", "message", "detail", "details", "reason", "msg", "错误", "err", "exception", "errors", "error_message",
     "fault",
@@ -152,6 +153,8 @@ def _reports_failure(fields: dict[str, object]) -> bool:
         return True
     if any(fields.get(key) for key in ("error", "err", "exception", "errors", "错误", "iserror", "is_error", "fault")):
         return len(fields) <= 6
+    if any(isinstance(text := fields.get(key), str) and RPC_STATUS.match(text) for key in MESSAGE_KEYS):
+        return True
     status = fields.get("status")
     if isinstance(status, str) and status.lower() in ("error", "failed", "failure", "fail", "失败", "timeout"):
         return any(key in fields for key in MESSAGE_KEYS) or len(fields) == 1

@@ -38,7 +38,7 @@ STRONG = compile_later(
 )
 UNLESS = compile_later(
     r"\?\s*$|？\s*$|\b(?:if|once|when|after|until|unless|before|whether|would|will|shall|could|should|may|might|can|to be|not|never|cannot|can't|hasn't|haven't|wasn't|weren't|unable|failed|"
-    r"please|assuming|provided|in case|ready to|going to|as soon as|by the|according to|records? shows?|i see|i can see|it (?:looks|seems|appears)|originally|previously|you (?:have|had|booked|purchased|ordered|were|said|mentioned))\b|"
+    r"please|assuming|provided|in case|ready to|going to|as soon as|by the|according to|records? shows?|i see|i can see|it (?:looks|seems|appears)|originally|previously|you (?:have(?! been)|had|booked|purchased|ordered|were|said|mentioned))\b|"
     r"如果|一旦|(?<!申)请|将|会|是否|吗|未|没有|没能|无法|不能|尚未|若|待|需要|之后|以后|完成后|成功后|后才|显示|记录|据|曾|您已|你已|您之前|原本|原先",
     re.IGNORECASE,
 )

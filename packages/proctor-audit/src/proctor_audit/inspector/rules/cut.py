@@ -74,7 +74,9 @@ def _ends_inside(text: str, *, is_known: bool) -> bool:
     last = text.rsplit("\n", 1)[-1]
     if ENDS.search(text) or ITEM.match(last):
         return last.count("(") > last.count(")") or _is_open_item(text.splitlines())
-    return (len(last.split()) >= 8 and last.split()[-1].islower()) or len(CHINESE.findall(last)) >= 12
+    return (len(last.split()) >= 8 and re.fullmatch(r"[a-zà-ÿ]+", last.split()[-1]) is not None) or len(
+        CHINESE.findall(last)
+    ) >= 12
 
 
 def _is_open_item(lines: Sequence[str]) -> bool:

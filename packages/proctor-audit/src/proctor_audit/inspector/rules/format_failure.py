@@ -1,13 +1,14 @@
 """A right answer that the scorer did not read."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from proctor.core.sentence import say
 from proctor_audit.check import check
 from proctor_audit.inspector.rule import TrialEvent
 from proctor_audit.inspector.view import InspectedTrial
 from proctor_audit.inspector.wording import span_near
+from proctor_judging.matching.option_letters import read_letters
 from proctor_judging.matching.replies import best_match
 from proctor_judging.matching.verdict import AnswerOptions
 
@@ -32,8 +33,7 @@ def format_failure(trial: InspectedTrial) -> Iterator[TrialEvent]:
     if trial.extracted is not None and trial.extracted.strip() in trial.targets:
         return
     question = next((step.text for step in reversed(trial.steps[: reply.index]) if step.author == "user"), "")
-    _, verdict = best_match(reply.text, list(trial.targets), AnswerOptions(), question)
-    if verdict.undecided or verdict.readings or not verdict.right or _has_rivals(reply.text):
+    if not _accepts(reply.text, trial.targets, question) or _has_rivals(reply.text):
         return
     yield TrialEvent(
         steps=(reply.index,),
@@ -43,6 +43,15 @@ def format_failure(trial: InspectedTrial) -> Iterator[TrialEvent]:
             read=trial.extracted or "-",
         ),
     )
+
+
+def _accepts(reply: str, targets: Sequence[str], question: str) -> bool:
+    """True if a reply gives a target as its answer, or chooses the option whose letter one is."""
+    _, verdict = best_match(reply, list(targets), AnswerOptions(), question)
+    if verdict.undecided or verdict.readings:
+        return False
+    letters = {target.strip() for target in targets if re.fullmatch(r"\s*[A-H]\s*", target)}
+    return verdict.right or (bool(letters) and read_letters(reply, question=question) in letters)
 
 
 def _has_rivals(text: str) -> bool:

@@ -13,49 +13,14 @@ from proctor_audit.inspector.wording import span_near, words_in
 NUMBER = re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.\d+)?")
 MOST_NUMBERS = 60
 FACTORS = (
-    2.0,
-    3.0,
-    7.0,
-    10.0,
-    12.0,
-    24.0,
-    30.0,
-    60.0,
-    100.0,
-    365.0,
-    1_000.0,
-    3_600.0,
-    10_000.0,
-    1_000_000.0,
-    100_000_000.0,
-    1.609344,
-    2.54,
-    0.3048,
-    0.45359237,
-    1.8,
-    3.785411784,
-)
-NUMBER_WORDS = {
-    word: float(value)
-    for value, words in enumerate(
-        [
-            "zero 零",
-            "one 一",
-            "two 二 两",
-            "three 三",
-            "four 四",
-            "five 五",
-            "six 六",
-            "seven 七",
-            "eight 八",
-            "nine 九",
-            "ten 十",
-            "eleven 十一",
-            "twelve 十二",
-        ]
-    )
-    for word in words.split()
-}
+    2.0, 3.0, 7.0, 10.0, 12.0, 24.0, 30.0, 60.0, 100.0, 365.0, 1_000.0, 3_600.0, 10_000.0, 1_000_000.0, 100_000_000.0,
+    1.609344, 2.54, 0.3048, 0.45359237, 1.8, 3.785411784,
+)  # fmt: skip
+COUNTED = (
+    "zero 零", "one 一", "two 二 两", "three 三", "four 四", "five 五", "six 六", "seven 七", "eight 八", "nine 九", "ten 十",
+    "eleven 十一", "twelve 十二",
+)  # fmt: skip
+NUMBER_WORDS = {word: float(value) for value, words in enumerate(COUNTED) for word in words.split()}
 MONTHS = (
     "january 一月", "february 二月", "march 三月", "april 四月", "may 五月", "june 六月", "july 七月", "august 八月", "september 九月",
     "october 十月", "november 十一月", "december 十二月",

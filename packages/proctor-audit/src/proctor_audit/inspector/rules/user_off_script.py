@@ -31,7 +31,7 @@ OF_INSTRUCTIONS = compile_later(
 )
 ASKS = compile_later(
     r"\b(?:please |can you |could you |would you |i want you to |i'd like you to |now |just |let's |help me )+(?:\w+ )?(?:write|compose|tell|sing|draw|translate|explain|summari[sz]e|solve|code|generate|recommend|suggest|teach|describe|play|give|show|find|make|create|bake|cook|calculate|recite|book|order|buy|cancel|help)\b|"
-    r"^(?:write|compose|tell|sing|translate|explain|solve|recommend|teach|recite|draw)\b|\bwhat(?:'s| is| are| do you think)\b|(?:请|帮我|给我|能不能|可以|麻烦|想让你|来)(?:你)?(?:帮我|给我|为我)?(?:写|讲|唱|画|翻译|解释|推荐|介绍|做|算|编|作|查|说|教)",
+    r"^(?:write|compose|tell|sing|translate|explain|solve|recommend|teach|recite|draw)\b|\bwhat(?:'s| is| are| do you think)\b|(?:请|帮我|给我|能不能|可以|麻烦|想让你|来|先|再)(?:你)?(?:帮我|给我|为我)?(?:写|讲|唱|画|翻译|解释|推荐|介绍|做|算|编|作|查|说|教)",
     re.IGNORECASE,
 )
 SWITCHES = compile_later(
