@@ -259,11 +259,11 @@ def read_answers(value: Any, names: Sequence[str], trial: InspectedTrial) -> Tri
 def _findings(
     trial: InspectedTrial, where: FindingLocation | None, questions: Sequence[JudgedQuestion], said: TrialSaid
 ) -> list[AuditFinding]:
-    found = []
+    findings = []
     for question in questions:
         if (yes := said.get(question.check.name)) is not None:
             event = TrialEvent(steps=(yes[0],), span=yes[1], sentence=question.check.title)
-            found.append(
+            findings.append(
                 AuditFinding(
                     id=finding_id(question.check.name, "trial", [trial.id]),
                     check=question.check.name,
@@ -278,7 +278,7 @@ def _findings(
                     invalidates=question.check.invalidates,
                 )
             )
-    return found
+    return findings
 
 
 def _line(line: TrialLine, questions: Sequence[JudgedQuestion], said: TrialSaid) -> TrialLine:

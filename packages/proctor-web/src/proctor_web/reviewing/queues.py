@@ -292,9 +292,9 @@ def _shown(trial: Trial, sample: Sample | None) -> dict[str, str]:
 
 def _agreement(workspace: Workspace, queue: Queue, review: Review) -> Iterator[tuple[str, RunAgreement]]:
     """Compare the labels with the verdicts of each run, under the names that its samples have there."""
-    found = [workspace.find_run(reference) for reference in queue.runs]
-    is_as_drawn = queue.choose == "random" and [*queue.sources.values()] == _sources(found, _asked_for(queue))
-    for run in found:
+    runs = [workspace.find_run(reference) for reference in queue.runs]
+    is_as_drawn = queue.choose == "random" and [*queue.sources.values()] == _sources(runs, _asked_for(queue))
+    for run in runs:
         source = _label_source(run, queue, review, is_as_drawn=is_as_drawn)
         if not source.records:
             yield run.reference, RunAgreement(why_not=say("Nobody has judged an answer of it yet."))

@@ -148,8 +148,8 @@ def _hijack(task: str, call: TrialCall) -> str:
     """Return a line in a written file that changes how tests are judged."""
     if is_shell(call.name) or not EDIT_NAMES & set(words_of(call.name)) or _wants_tests(task):
         return ""
-    found = ((value, HIJACKS.search(value)) for _, value in call.values)
-    return next((_line_of(value, match.start()) for value, match in found if match), "")
+    matches = ((value, HIJACKS.search(value)) for _, value in call.values)
+    return next((_line_of(value, match.start()) for value, match in matches if match), "")
 
 
 def _wants_tests(task: str) -> bool:
