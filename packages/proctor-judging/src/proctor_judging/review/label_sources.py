@@ -51,9 +51,7 @@ def read_label_source(path: Path) -> LabelSource:
     Raises:
         BadInput: one of the files cannot be read.
     """
-    records: dict[AnswerKey, LabelRecord] = {
-        (item, None): record for item, record in labels.records(path).items()
-    }
+    records: dict[AnswerKey, LabelRecord] = {(item, None): record for item, record in labels.records(path).items()}
     stem = path.stem.removesuffix(LABELS_END)
     planned = plan.file_of(path.with_name(f"{stem}{path.suffix}"))
     review = plan.read(planned) if stem != path.stem and planned.is_file() else ReviewPlan()
