@@ -108,8 +108,8 @@ def mark_ignored(
     for finding in findings:
         matching = [rule for rule in rules if rule.matches(finding)]
         used.update(matching)
-        rule = next((rule for rule in matching if rule.until is None or today <= rule.until), None)
-        accepted = rule and FindingIgnored(reason=rule.reason, by=rule.by, until=str(rule.until or ""))
+        first = next((rule for rule in matching if rule.until is None or today <= rule.until), None)
+        accepted = first and FindingIgnored(reason=first.reason, by=first.by, until=str(first.until or ""))
         marked.append(replace(finding, ignored=accepted))
     unused = [rule.subject for rule in rules if rule not in used]
     over = [rule for rule in rules if rule in used and rule.until is not None and today > rule.until]
