@@ -1,14 +1,39 @@
-"""The answer matcher on its labelled pairs: precision, recall, and short answers a second through the first four rules."""
+"""The answer matcher on its labelled pairs, and every scorer that reads free text on replies as chat models write them.
+
+`tests/data/replies` holds two corpora: `tuned`, to which the rules were mended, and `unseen`, of another hand, which only measures.
+"""
 
 import json
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from bench.figure import ROUNDS, Figure, seconds_of
-from proctor_judging.matching import cascade, dates, numbers, quantities, similarity, syntax, text, unit_table
-from proctor_judging.scorers.answer import match
+import msgspec
 
-PAIRS = Path(__file__).parents[1] / "tests" / "data" / "answer_pairs.jsonl"
+from bench.figure import ROUNDS, Figure, seconds_of
+from proctor.core.sample import Sample
+from proctor.core.score import Score, Unscored
+from proctor.core.trajectory import Trajectory
+from proctor.scorers.json import json as json_scorer
+from proctor_judging.matching import cascade, dates, numbers, quantities, similarity, syntax, text, unit_table
+from proctor_judging.scorers.answer import answer, match
+from proctor_judging.scorers.blanks import blanks
+from proctor_judging.scorers.choice import choice
+from proctor_judging.scorers.number import number
+from proctor_judging.scorers.refusal import refusal
+
+DATA = Path(__file__).parents[1] / "tests" / "data"
+PAIRS = DATA / "answer_pairs.jsonl"
+CORPORA = ("tuned", "unseen")
+SCORERS: dict[str, Callable[[Sample, Trajectory], Score | Unscored]] = {
+    "answer_en": answer,
+    "answer_zh": answer,
+    "choice": choice,
+    "blanks": blanks,
+    "number": number,
+    "json": json_scorer,
+    "refusal": refusal,
+}
 FIRST_RULES = ("quasi exact", "numeric", "units", "dates and times")
 REMEMBERED = (
     *(text._kept, numbers.read_number, quantities.read_quantity, unit_table.read_unit, dates.read_moments),
@@ -16,8 +41,68 @@ REMEMBERED = (
 )
 
 
-def measure() -> list[Figure]:
+class Reading(msgspec.Struct, frozen=True):
+    """A pair of the corpora and what the scorer says; `is_accepted` is None without a score. An arguable pair is neither right nor wrong."""
+
+    pair: dict[str, Any]
+    is_right: bool | None
+    is_accepted: bool | None
+
+
+class Rates(msgspec.Struct, frozen=True):
+    """Shares over the pairs of a corpus that are not arguable, and how many have no score."""
+
+    precision: float
+    recall: float
+    recall_of_scored: float
+    unscored_right: int
+    unscored_wrong: int
+    arguable: int
+    unscored_arguable: int
+
+
+def read_corpus(corpus: str, name: str) -> list[Reading]:
+    """Score the pairs of one scorer in one corpus."""
+    lines = (DATA / "replies" / corpus / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+    return [_read(SCORERS[name], json.loads(line)) for line in lines]
+
+
+def _read(scorer: Callable[[Sample, Trajectory], Score | Unscored], pair: dict[str, Any]) -> Reading:
+    meta = {"options": pair["options"]} if "options" in pair else {}
+    sample = Sample.ask("reply", pair["question"], target=pair.get("target"), meta=meta)
+    score = scorer(sample, Trajectory.of(pair["answer"]))
+    return Reading(pair, pair["same"], score.points == score.out_of if isinstance(score, Score) else None)
+
+
+def rates(readings: list[Reading]) -> Rates:
+    """Return precision and recall, an unscored pair counting as not accepted, and recall among those that are scored."""
+    accepted = [reading.is_right for reading in readings if reading.is_accepted and reading.is_right is not None]
+    right = [reading for reading in readings if reading.is_right]
+    unscored = [reading.is_right for reading in readings if reading.is_accepted is None]
+    return Rates(
+        precision=sum(accepted) / max(1, len(accepted)),
+        recall=sum(accepted) / max(1, len(right)),
+        recall_of_scored=sum(accepted) / max(1, len(right) - unscored.count(True)),
+        unscored_right=unscored.count(True),
+        unscored_wrong=unscored.count(False),
+        arguable=sum(reading.is_right is None for reading in readings),
+        unscored_arguable=unscored.count(None),
+    )
+
+
+def measure() -> Iterator[Figure]:
     """Precision and recall without a model, and speed with nothing remembered from before."""
+    yield from _measure_matcher()
+    for corpus in CORPORA:
+        for name in SCORERS:
+            figures = rates(read_corpus(corpus, name))
+            for what in Rates.__struct_fields__:
+                value = getattr(figures, what)
+                unit = "share" if isinstance(value, float) else "pairs"
+                yield Figure(what=f"{corpus} {name}: {what.replace('_', ' ')}", value=value, unit=unit)
+
+
+def _measure_matcher() -> list[Figure]:
     pairs = [json.loads(line) for line in PAIRS.read_text(encoding="utf-8").splitlines()]
     verdicts = [match(pair["answer"], pair["target"]) for pair in pairs]
     accepted = [pair["same"] for pair, verdict in zip(pairs, verdicts, strict=True) if verdict.right]
