@@ -279,9 +279,34 @@ def test_the_scorer_keeps_what_it_extracted_and_the_rule() -> None:
 
 def test_any_of_several_targets_will_do() -> None:
     assert _score("3:30 pm", ["16:00", "15:30"]).points == 1
-    assert _score("3:30", ["16:00", "15:30"]).details == {"rule": "dates and times", "ambiguous": True}
     assert _score("42", 42).points == 1
     assert _score("0.5", [None, 0.5]).points == 1
+
+
+@pytest.mark.parametrize(
+    ("reply", "target", "readings"),
+    [
+        ("1,5", "1.5", ["1.5", "1, 5"]),
+        ("1,5 km", "1.5 km", ["1.5 km", "1, 5 km"]),
+        ("007", "7", ["7", "007"]),
+        ("03/05/2024", "2024-05-03", ["2024-03-05", "2024-05-03"]),
+        ("3:30", ["16:00", "15:30"], ["3:30", "15:30"]),
+        ("The result is 1,5.", "1.5", ["1.5", "1, 5"]),
+    ],
+)
+def test_a_value_that_is_right_in_one_of_its_readings_only_is_left_open(
+    reply: str, target: str | list[str], readings: list[str]
+) -> None:
+    open_result = answer(Sample.ask("s", "?", target=target), Trajectory.of(reply))
+    assert isinstance(open_result, Unscored)
+    assert sorted(open_result.details["readings"]) == sorted(readings)
+    assert _score(reply, "4").points == 0
+
+
+def test_a_question_with_decimal_commas_says_how_they_are_read() -> None:
+    score = answer(Sample.ask("s", "Wie viel ist 2,5 minus 1?", target="1.5"), Trajectory.of("1,5"))
+    assert isinstance(score, Score)
+    assert score.points == 1
 
 
 def test_a_long_reply_without_a_marked_answer_is_wrong_and_says_why() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 import msgspec
 
 from proctor.runtime.patterns import compile_later
+from proctor_judging.matching.asked import read_asked
 from proctor_judging.matching.chinese import ROUGHLY
 from proctor_judging.matching.dates import read_moments
 from proctor_judging.matching.english import PARTS, SMALL, TENS
@@ -50,6 +51,10 @@ SUBJECT = compile_later(
 )
 HOW_MANY = compile_later(r"(?:多少|几)个?([\u3400-\u9fff]{1,5})")  # 多少摄氏度
 HOW_OLD = compile_later(r"how old|\bage\b|多大|几岁|年龄", re.IGNORECASE)
+UNIT_PER = compile_later(r"\b[A-Za-z]{1,6}/[A-Za-z]{1,6}\b")
+CURRENCIES = tuple(
+    {unit.dimensions for code in ("USD", "EUR", "GBP", "CNY", "JPY", "INR") if (unit := read_unit(code)) is not None}
+)
 LONE_ONE = compile_later(r"一(?![零一二两三四五六七八九十百千万亿])")  # 一年有365天
 COUNTS = ("人", "分", "块", "people", "persons")  # what is counted, rather than a unit
 VERSION_OF = compile_later(r"(?:\bversion|\bsection|\bchapter|\bv|§)\s?$", re.IGNORECASE)
@@ -111,10 +116,11 @@ def without_asked_unit(text: str, question: str) -> str:
     if match is None or quantity is None:
         return text
     name = match["unit"] or match["sign"]
-    words = re.findall(r"[^\W\d_]{1,20}[²³]?", question[:LONGEST])
+    words = re.findall(r"[^\W\d_]{1,20}[²³]?", question[:LONGEST]) + UNIT_PER.findall(question[:LONGEST])
     words += [how[1][:size] for how in HOW_MANY.finditer(question[:LONGEST]) for size in range(1, len(how[1]) + 1)]
     old = HOW_OLD.search(question) is not None and quantity.unit == read_unit("year")
-    named = old or name in COUNTS or (name in question if not name.isascii() or name == "$" else name in words)
+    paid = quantity.unit.dimensions in CURRENCIES and quantity.unit.factor == 1 and read_asked(question).money
+    named = old or paid or name in COUNTS or (name in question if not name.isascii() or name == "$" else name in words)
     return (
         match["amount"]
         if named or quantity.unit in [read_unit(word) for word in words if len(word) > 1 or not word.isascii()]

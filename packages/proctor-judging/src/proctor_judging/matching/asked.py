@@ -7,12 +7,12 @@ from typing import Literal
 import msgspec
 
 from proctor.runtime.patterns import compile_later
-from proctor_judging.matching.question_words import MOST_CHARACTERS, echo, interrogative
+from proctor_judging.matching.question_words import EMPTY_WORDS, MOST_CHARACTERS, echo, interrogative
 from proctor_judging.matching.unit_table import MeasureUnit, read_unit
 
 Kind = Literal["truth", "moment", "amount", "words", ""]
 POLAR = compile_later(
-    r"^(?:is|are|was|were|do|does|did|can|could|will|would|has|have|had|should|may|must)\b|吗|是不是|能不能|会不会|有没有|对不对|可不可以|是否|[对正]确?还是[错误]|真命题还是假|真还是假|"
+    r"^判断(?:题|正误|对错|下列)?|^(?:is|are|was|were|do|does|did|can|could|will|would|has|have|had|should|may|must)\b|吗|是不是|能不能|会不会|有没有|对不对|可不可以|是否|[对正]确?还是[错误]|真命题还是假|真还是假|"
     r"\b(?:true or false|yes or no|right or wrong|correct or incorrect)\b",
     re.IGNORECASE,
 )
@@ -39,6 +39,7 @@ WORDS = compile_later(
     r"\b(?:which|what) of the (?:\w+ )?(?:phones|cars|cities|countries|teams|players|students|planets|rivers|mountains|metals|alloys|animals|companies|candidates|options)\b|谁|哪[里儿位家些]|哪一?[个座条种类所支颗国省市片部首家款](?![^，？?]{0,4}数)|何[处地人]|什么(?:地方|人|原因|颜色|语言|城市|国家)|为什么|为何",
     re.IGNORECASE,
 )
+ASKING: tuple[tuple[Kind, re.Pattern[str]], ...] = (("moment", MOMENT), ("amount", AMOUNT), ("words", WORDS))
 MEASURES = compile_later(
     r"\b(?:distance|speed|velocity|time|height|length|weight|mass|area|volume|age|rate|temperature|price|cost|probability|sum|difference|product|quotient|average|median|the mean|mean of|"
     r"total|percentage|population|perimeter|circumference|diameter|radius|width|mode|range|gcd|lcm|depth|salary|profit|discount|change|value|remainder|factorial)\b|"
@@ -50,7 +51,7 @@ MONEY = compile_later(
     re.IGNORECASE,
 )
 SET = compile_later(
-    r"哪些|哪[两三四五几]|分别|\b(?:what|which) (?:are|were)\b|\b(?:what|which) (?:two|three|four|five|six)\b|\b(?:name|list)\b",
+    r"哪些|哪[两三四五几]|分别|[两三四五六七八九十]大|\b(?:what|which) (?:are|were)\b|\b(?:what|which) (?:two|three|four|five|six)\b|\b(?:name|list)\b",
     re.IGNORECASE,
 )
 ORDER = compile_later(r"\border|\bsteps?\b|\bsort|\brank|\bsequence|顺序|步骤|排[序列]|依次|先后", re.IGNORECASE)
@@ -92,7 +93,7 @@ def read_asked(question: str) -> QuestionForm:
     words = WORD.findall(clause) + [
         match[1][:size] for match in HAN_UNIT.finditer(clause) for size in range(1, len(match[1]) + 1)
     ]
-    units = [unit for word in words if len(word) > 1 or not word.isascii() if (unit := read_unit(word)) is not None]
+    units = [unit for word in words if _may_be_unit(word) if (unit := read_unit(word)) is not None]
     return QuestionForm(
         "truth" if TRUTH_OR.search(question) else _kind(clause),
         clause,
@@ -103,13 +104,15 @@ def read_asked(question: str) -> QuestionForm:
     )
 
 
+def _may_be_unit(word: str) -> bool:
+    """True unless a word is one letter, or a small word such as `in` or `are`."""
+    return (len(word) > 1 or not word.isascii()) and word.casefold() not in EMPTY_WORDS
+
+
 def _kind(clause: str) -> Kind:
     if POLAR.search(clause) and (not ALTERNATIVES.search(clause) or TRUTH_OR.search(clause)):
         return "truth"
-    if MOMENT.search(clause):
-        return "moment"
-    if AMOUNT.search(clause):
-        return "amount"
-    if WORDS.search(clause):
-        return "words"
+    asking = [(match.start(), kind) for kind, pattern in ASKING if (match := pattern.search(clause)) is not None]
+    if asking:
+        return min(asking, key=lambda pair: pair[0])[1]  # who was president when it ended
     return "amount" if MEASURES.search(clause) and not ALTERNATIVES.search(clause) else ""

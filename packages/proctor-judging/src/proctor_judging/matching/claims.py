@@ -10,8 +10,10 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from proctor.runtime.patterns import compile_later
+from proctor_judging.matching.alternatives import chosen_alternative
 from proctor_judging.matching.amount_claims import Amount, read_amounts
 from proctor_judging.matching.amounts import YEAR, without_unit
+from proctor_judging.matching.answer_layout import bold_list, is_sentence, joined, listed, set_off
 from proctor_judging.matching.asked import QuestionForm, read_asked
 from proctor_judging.matching.comparisons import read_comparison
 from proctor_judging.matching.dates import read_moments
@@ -35,16 +37,17 @@ from proctor_judging.matching.sentences import (
     asked_clause,
     chosen,
     conclusion,
+    corrected,
     plain_statement,
     statements,
     without_guessing,
 )
-from proctor_judging.matching.solutions import read_solutions
+from proctor_judging.matching.solutions import equal_values, read_solutions
 from proctor_judging.matching.stated_amounts import BRACKETED_UNIT, stated_amounts
-from proctor_judging.matching.stated_words import StatedWords, read_words
+from proctor_judging.matching.stated_words import StatedWords, aliases, read_words, shorter_names, variants
 from proctor_judging.matching.syntax import read_tree
 from proctor_judging.matching.text import FENCED, tidy
-from proctor_judging.matching.truth import read_truth
+from proctor_judging.matching.truth import read_truth, truth_of
 from proctor_judging.matching.unit_table import read_unit
 
 SENTENCE = compile_later(
@@ -54,7 +57,7 @@ ANNOUNCED, HAN_ANNOUNCED = "The answer is {given}", "答案是{given}"
 FORMULA_START = compile_later(r"^|=|\b(?:is|are|get|gives?|obtain|equals?|to)\b|[是为得即故则]:?|[:：]")
 MATHEMATICAL = compile_later(r"[√π\\∪∞^<>≤≥{∈±!]|\d\s?[a-z(]|[a-z]\s?[+*/-]\s?[\da-z]|\([^()]*,")
 MILD = compile_later(
-    r"\b(?:i think|i suppose|as far as i (?:know|remember|recall)|if i (?:remember|recall) (?:correctly|right)|to my knowledge)\b|我?(?:印象中|记得好像)|据我所知|我想",
+    r"\b(?:i think|i believe|i suppose|as far as i (?:know|remember|recall)|if i (?:remember|recall) (?:correctly|right)|to my knowledge)\b|我?(?:印象中|记得好像)|据我所知|我想",
     re.IGNORECASE,
 )
 DIRECTED = compile_later(
@@ -86,7 +89,15 @@ ARTICLE = compile_later(r"(?:the|an?) ", re.IGNORECASE)
 ACTS = compile_later(r"[A-Z]\w+ (?!of|and|the|de|in|is)[a-z]+ [a-z]+")  # France came second
 CAPITAL = compile_later(r"[^\W\d_a-z]")
 WITH_PLACE = compile_later(r"(?<=\w{3}) (?:van|von|da|de|of|the) .*$")
+ENUMERATES = compile_later(
+    r"\b(?:are|were|includes?|consists? of|comprises?|made up of)(?: as follows)?:?\s|(?<!不)(?:分别是|就是|是|有|包括|包含|指的是|指|为)[:：]?",
+    re.IGNORECASE,
+)
 EQUATION = compile_later(r"(?<![=!<>])=(?!=)")
+CHAIN = compile_later(r"[^\s=≈,;:]{1,40}(?: ?[=≈] ?[^\s=≈,;:，；。]{1,40})+")
+DERIVES = compile_later(
+    r"(?:代入|解|求|可|算|即)得[:：]?|\b(?:we (?:get|obtain|find|have)|gives|yields)\b:?", re.IGNORECASE
+)
 HEADING = compile_later(r"(?:最终)?(?:结论|答案|解答|分析|回答|结果|解析|总结|解|答)[:：]?")
 ASKED_TERM = compile_later(r"求\s?([A-Z][∩∪][A-Z])\W*$")
 MOST_READINGS = 2
@@ -131,14 +142,47 @@ def read_claims(reply: str, question: str = "", *, guesses: bool = False) -> Cla
     given = final_answer(reply)
     text = conclusion(reply) if given is None else given
     if not text:
-        return Claims(None)
+        return Claims(None, _laid_out(reply, question))
     if given is not None and _is_value(tidy(given)):
-        return Claims(given, asks=QUESTION.search(given) is not None)
+        truth = truth_of(given) if read_asked(question).kind == "truth" else None
+        said = () if truth is None else (Claim(truth=truth),)
+        return Claims(given, said, asks=QUESTION.search(given) is not None)
     if given is not None and given != reply.strip():
         text = (ANNOUNCED if given.isascii() else HAN_ANNOUNCED).format(given=given)
+    elif laid_out := _laid_out(reply, question):
+        return Claims(given, laid_out, MILD.search(text) is not None and not guesses)
     text = without_guessing(text) if guesses else text
-    readings = read_statements(text, question)
+    readings = _with_equals(read_statements(text, question), text)
     return Claims(given, readings, MILD.search(text) is not None and not guesses, QUESTION.search(text) is not None)
+
+
+def _laid_out(reply: str, question: str) -> tuple[Claim, ...]:
+    """Return the claim that a reply sets off by its layout; () without one."""
+    asked = read_asked(question)
+    if asked.kind == "truth" or FENCED.search(reply[:MOST_CHARACTERS]):
+        return ()
+    reply = corrected(reply)
+    if asked.kind in ("words", "") and (items := bold_list(reply) or listed(reply)):
+        return (Claim((joined(items),)),)
+    part = set_off(reply, asked)
+    if part is None:
+        return ()
+    if is_sentence(part):
+        return read_statements(part, question)
+    if asked.kind in ("words", ""):
+        forms = [*variants(part), *aliases(part)]
+        return (Claim(tuple(dict.fromkeys([*forms, *shorter_names(forms, asked)]))),)
+    return ()
+
+
+def _with_equals(readings: tuple[Claim, ...], text: str) -> tuple[Claim, ...]:
+    """Return a claim that ends a chain of equal values with those before it as forms: `1/6` of `6/36 = 1/6 ≈ 0.1667`."""
+    if len(readings) != 1 or readings[0].truth is not None:
+        return readings
+    forms = readings[0].forms
+    chains = map(equal_values, CHAIN.findall(tidy(text[-MOST_CHARACTERS:])))
+    equal = [value for values in chains if set(forms) & set(values) for value in values]
+    return (Claim(tuple(dict.fromkeys([*forms, *equal]))),)
 
 
 def is_guess(reply: str) -> bool:
@@ -151,6 +195,8 @@ def read_statements(text: str, question: str = "") -> tuple[Claim, ...]:
         return (Claim((blocks[0].strip(),)),)
     asked = read_asked(question)
     sentences = statements(text.replace("$$", " "))
+    if items := _enumerated(sentences, asked):
+        return (Claim((items,)),)
     if (truth := read_truth(sentences, asked)) is not None:
         return (Claim(truth=truth),)
     if asked.kind == "truth":
@@ -159,6 +205,8 @@ def read_statements(text: str, question: str = "") -> tuple[Claim, ...]:
     sentences = [sentence for sentence in sentences if not HEADING.fullmatch(sentence)] or sentences
     if (first := read_comparison(sentences, asked)) is not None:
         return (Claim((first, ARTICLE.sub("", first))),)
+    if (alternative := chosen_alternative(sentences, asked, question)) is not None:
+        return (Claim((alternative,)),)
     if asked.stems and HAN_WORD.search(text) is None:
         plain = plain_prose(sentences, asked)
         if plain != list(sentences):
@@ -192,6 +240,17 @@ def read_statements(text: str, question: str = "") -> tuple[Claim, ...]:
     distinct = worded[:1] if asked.stems else worded if len(worded) <= MOST_READINGS else []
     direct = any(words.direct for words in distinct)
     return _with_lone_name(tuple(Claim(words.forms) for words in distinct), sentences, asked, direct=direct)
+
+
+def _enumerated(sentences: Sequence[str], asked: QuestionForm) -> str:
+    """Return the list that is the complement of the one sentence of a reply to a question for several things; '' without one."""
+    plain = plain_statement(sentences[0]) if asked.several and len(sentences) == 1 else None
+    if plain is None:
+        return ""
+    complement = ENUMERATES.split(plain, maxsplit=1)[-1]
+    items = read_items(complement) if complement != plain else None
+    listed = items is not None and items.joined != "or" and len(items.elements) > 2
+    return complement if listed and not COPULA.search(complement) else ""
 
 
 def _with_lone_name(
@@ -268,7 +327,10 @@ def _formula(sentence: str, asked: QuestionForm) -> tuple[str, ...]:
     plain = plain_statement(sentence)
     if plain is None:
         return ()
-    plain, rounded, decimals = asked_clause(plain, asked.clause).partition("≈")
+    derived = DERIVES.split(plain)[-1]
+    plain, rounded, decimals = (derived if EQUATION.search(derived) else asked_clause(plain, asked.clause)).partition(
+        "≈"
+    )
     if solutions := read_solutions(plain):
         return (*solutions, *([decimals.strip()] if rounded else []))
     for start in FORMULA_START.finditer(plain):

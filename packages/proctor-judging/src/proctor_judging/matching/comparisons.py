@@ -14,9 +14,9 @@ ASKS_COMPARISON = compile_later(
     re.IGNORECASE,
 )
 THING = r"\b(?!but\b|and\b|while\b|so\b|as\b)(?:[Tt]he |[Aa]n? )?[\w'’.-]+(?: (?!is\b|was\b|are\b|were\b|isn|has\b|does)[\w'’.-]+){0,4}?"
-END = r"(?=\s(?:by|in|with|at|on|for|after|and|because|since|to|during|last|this|when)\b|[,;.!]|$)"
+END = r"(?=\s(?:by|in|with|at|on|for|after|and|because|since|to|during|last|this|when)\b|[,;:.!]|\s[(–—-]|$)"
 THAN = compile_later(
-    rf"(?P<one>{THING}) (?:is|was|are|were|has|have|had|runs?|ran|weighs?|lasts?|costs?|goes|grows?|comes?|came|lives?|scored|got|took|takes|can \w+|\w+s|\w+ed)\b(?P<verb>n't| not)? ?"
+    rf"(?P<one>{THING}) (?:is|was|are|were|has|have|had|runs?|ran|weighs?|lasts?|costs?|goes|grows?|comes?|came|lives?|scored|got|took|takes|can \w+|\w+s(?! (?:is|are|was|were|has|have)\b)|\w+ed)\b(?P<verb>n't| not)? ?"
     rf"(?:[\w.,%-]+ ){{0,4}}?(?P<word>\w{{2,}}er|more|less|fewer|better|worse)(?: [\w-]+){{0,3}} than (?P<other>{THING}){END}"
 )
 AS_AS = compile_later(

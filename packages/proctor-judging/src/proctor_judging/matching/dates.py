@@ -127,7 +127,21 @@ def dates(answer: str, target: str) -> AnswerMatch | None:
         return accept(RULE, say("Both are the same date or time."))
     if verdicts == {False}:
         return differ(RULE, answer, target)
-    return two_readings(RULE, target if len(expected) > 1 or _unclear(expected) else answer)
+    doubtful = target if len(expected) > 1 or _unclear(expected) else answer
+    return two_readings(RULE, doubtful, _readings(expected if doubtful == target else given))
+
+
+def _readings(moments: tuple[Moment, ...]) -> list[str]:
+    """Return what a doubtful date or time may be: `2024-03-05` and `2024-05-03`, `3:30` and `15:30`."""
+    times = [moment.time for moment in moments if moment.time is not None and moment.time.unclear]
+    if times:
+        return [f"{(times[0].hour + later) % 24}:{times[0].minute:02}" for later in (0, 12)]
+    return [_shown(moment) for moment in moments]
+
+
+def _shown(moment: Moment) -> str:
+    """Return the date of a reading, such as `2024-05-03`; what is not stated is left out."""
+    return "-".join(f"{part:02}" for part in (moment.year, moment.month, moment.day) if part is not None)
 
 
 def _dates(text: str) -> tuple[Moment, ...]:

@@ -29,8 +29,8 @@ RESULT = compile_later(
 SHARE_ASKED, SHARE = compile_later(r"几分之几|百分之几|几成|占比|比例"), compile_later(r"^占.{0,4}(?:\d|分之|成)")
 CONDITION = compile_later(r"当[^，,。]{1,16}?时[，,]?")
 RENAMED = compile_later(r"[，,](?:也就?叫|又叫|又称|也称|亦称|简称|约合|折合)[^，。]{1,20}(?=$|[。，,])")
-ASKS_WEEKDAY = compile_later(r"(?:星期|周|礼拜)几")
-WEEKDAY = compile_later(r"(?:星期|周|礼拜)[一二三四五六日天]")
+ASKS_WEEKDAY = compile_later(r"(?:星期|周|礼拜)几|\b(?:what|which) (?:day of the week|weekday)\b", re.IGNORECASE)
+WEEKDAY = compile_later(r"(?:星期|周|礼拜)[一二三四五六日天]|\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day\b")
 GAP = compile_later(r"(?:大?约)?(?:多少|几|哪一?[年月天日])")
 SHORTEST_SUBJECT = 4
 SAID_OF = compile_later(
@@ -132,7 +132,9 @@ def weekday(sentences: Sequence[str], asked: QuestionForm) -> str:
     """
     if ASKS_WEEKDAY.search(asked.clause) is None:
         return ""
-    clauses = [clause for sentence in sentences for clause in CLAUSE_END.split(sentence) if WEEKDAY.search(clause)]
+    concluding = [sentence for sentence in sentences[-1:] if len(set(WEEKDAY.findall(sentence))) == 1]
+    clauses = [clause for sentence in concluding or sentences for clause in CLAUSE_END.split(sentence)]
+    clauses = [clause for clause in clauses if WEEKDAY.search(clause)]
     times = TIMES_OF.findall(asked.clause)
     clauses = [clause for clause in clauses if times and times[0] in clause] or clauses
     days = {day for clause in clauses if not negations(clause) for day in WEEKDAY.findall(clause)}

@@ -34,7 +34,7 @@ TRAILS = compile_later(
     r"先生|女士|同学|老师|教授|本人|的确|确实|可以?说|意外|轻松|的|所|来|地|后)+$"
 )
 AGENT_END = compile_later(
-    r"(?<=[^，]{2})(?:于|在|以|应|因|为|凭|用|从|经|通过|把|将|给|向|对|受|趁|历时|花|耗|并|与|率先|首先|最先|首次)(?!人$).*$"
+    r"(?<=[^，]{2})(?:成为|于|在|以|应|因|为|凭|用|从|经|通过|把|将|给|向|对|受|趁|历时|花|耗|并|与|率先|首先|最先|首次)(?!人$).*$"
 )
 OBJECT_END = compile_later(
     r"(?<=[^，])(?:来|去|进行|而|以便|等|已经)(?=.).*$|(?<=[^，]{2})(?:市中心|境内|市区|一带|的.*|附近)$"
@@ -49,8 +49,9 @@ PROVINCE = compile_later(rf"([{HAN}]{{2,3}}省)")
 BOLD = compile_later(rf"\*\*([{HAN}·]{{1,14}})\*\*")
 TEAM = compile_later(rf"[{HAN}]{{2,6}}队")
 SEAT = compile_later(rf"^(?:北京|上海|天津|重庆|中国|我国)(?=[{HAN}]{{3,}}[院馆宫寺塔园站]$)")
-PERSON = compile_later(rf"[{HAN}A-Za-z·“”\"《》 -]{{1,24}}")
-IS = compile_later(r"(?:应该|应|就|才|便|正|即|都|仍|可)?(?:是|被[誉称]为|号称|为|居|堪称|稳居|当属|非|算|属)")
+PERSON = compile_later(rf"[{HAN}A-Za-z\d.·“”\"《》 -]{{1,24}}")
+IS = compile_later(r"(?:应该|应|就|才|便|正|即|都|仍|可)?(?:是|被[誉称]为|号称|为|居|堪称|稳居|当属|非|算|属)|成为")
+CLEFT = compile_later(rf".*?(?P<verb>[{HAN}]{{2}})的(?:就|正|便)?是(?P<answer>[^是]+)")
 FIRST = compile_later(
     r"^(.{1,12}?)(?:以[^，]{1,24})?(?:都|仍|均)?(?:稳?居|排名?|名列|高居|位居|位列)[^，]{0,10}(?:第一|首|榜首|之首)$"
 )
@@ -76,15 +77,16 @@ def read_han_words(sentences: Sequence[str], asked: QuestionForm) -> tuple[str, 
     if gap is None or SEVERAL.search(question) or any(map(GUESS.search, sentences)):
         return ()
     left, right = FRAME.sub("", question[: gap.start()]), question[gap.end() :]
-    names: list[str] = []
+    near_by_name: dict[str, int] = {}
     for clause in _clauses(sentences, question):
         for text in _candidates(clause, left, right, gap[0], question):
             name = _trimmed(text)
             if _is_name(name, question):
-                names.append(name)
+                near_by_name.setdefault(name, len(_pairs(clause) & _pairs(question)))
                 break
-    distinct = list(dict.fromkeys(names))
-    if not distinct or not all(one in distinct[0] or distinct[0] in one for one in distinct):
+    names = [name for name, near in near_by_name.items() if near == max(near_by_name.values())]
+    distinct = list(near_by_name) if len(names) > 1 else names
+    if not distinct or not all(name in distinct[0] or distinct[0] in name for name in distinct):
         return ()
     return tuple(_forms(max(distinct, key=len), question))
 
@@ -139,6 +141,14 @@ def _of_another(clause: str, question: str) -> bool:
 
 def _candidates(clause: str, left: str, right: str, gap: str, question: str) -> Iterable[str]:
     """Yield what stands in a clause where the question has its gap."""
+    if (
+        right
+        and (numbered := re.search(rf"(?<![{HAN}\d])?([A-Za-z\d.-]{{1,8}})号?{re.escape(right[:4])}", clause))
+        is not None
+    ):
+        yield numbered[1]
+    if (cleft := CLEFT.fullmatch(clause)) is not None and cleft["verb"] in question:
+        yield cleft["answer"]
     if gap in ("谁", "何人") or "人" in gap or not right:
         yield from _agents(clause, left + right, question)
     subject = left or right.partition("是")[2]
@@ -160,7 +170,7 @@ def _agents(clause: str, predicate: str, question: str) -> Iterable[str]:
             yield _after_last_is(most[1])
     if deed := next((at for at in range(2, len(clause)) if clause[at : at + 2] in _pairs(predicate)), 0):
         doer = AGENT_END.sub("", _trimmed(_after_last_is(clause[:deed])))
-        if len(doer) < deed - 2 and clause.startswith(doer):
+        if len(doer) <= deed - 2 and clause.startswith(doer):
             yield doer
     for verb in _synonyms(predicate):
         at = clause.find(verb)

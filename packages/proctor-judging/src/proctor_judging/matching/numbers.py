@@ -103,8 +103,18 @@ def numeric(answer: str, target: str, options: AnswerOptions) -> AnswerMatch | N
     if not close(number.value, expected.value, options):
         return differ(RULE, answer, target)
     if number.doubtful or expected.doubtful:
-        return two_readings(RULE, answer if number.doubtful else target)
+        doubtful = answer if number.doubtful else target
+        return two_readings(RULE, doubtful, readings_of(doubtful))
     return accept(RULE, say("Both are the same number."))
+
+
+def readings_of(text: str) -> tuple[str, str]:
+    """Return what a doubtful numeral may mean: `1,5` a decimal or two numbers, `007` a number or a code.
+
+    >>> readings_of("1,5"), readings_of("007")
+    (('1.5', '1, 5'), ('7', '007'))
+    """
+    return (text.replace(",", "."), text.replace(",", ", ")) if "," in text else (text.lstrip("0"), text)
 
 
 def close(made: int | Fraction, expected: int | Fraction, options: AnswerOptions, *, scale: int | Fraction = 1) -> bool:

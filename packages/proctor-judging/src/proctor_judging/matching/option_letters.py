@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from proctor_judging.matching.denied_options import AFFIRMED, Mention, asks_for_wrong, read_mentions
-from proctor_judging.matching.marked_answers import last_boxed, without_thoughts
+from proctor_judging.matching.marked_answers import half_width, last_boxed, without_thoughts
 from proctor_judging.matching.option_wording import plain_wording
 from proctor_judging.matching.question_words import echo, interrogative
 from proctor_judging.matching.sentences import CLAUSE, corrected
@@ -47,6 +47,8 @@ _ORDINAL = re.compile(
     r"(?:\bthe )?\b(first|second|third|fourth|fifth|last)(?: (?:one|option|choice|answer|statement)\b|(?=\W*$))|(第[一二三四五]|最后一)(?:个选)?项",
     re.IGNORECASE,
 )
+_LETTERS = "ABCDEFGHIJ"
+_LISTED = re.compile(r"^[ \t]*\(?([A-J])[.、:)]+[ \t]*(\S.{0,400})$", re.MULTILINE)
 _UNKNOWN = 8  # the number of letters that are assumed where the options are not known
 _FIRST = r"[\s*_`(\[【]{{0,4}}([{options}]+)[*_`]{{0,2}}[)\]】]?(?:[,，:;。.]|\s*[-–—(]|\s(?:because|since|as)\b|\s*(?:因为|理由|解析))"
 _TAGGED = re.compile(
@@ -239,6 +241,31 @@ def with_letters(reply: str, texts: Mapping[str, str]) -> str:
         reply,
         flags=re.IGNORECASE,
     )
+
+
+def options_in(question: str) -> dict[str, str]:
+    r"""Return the options that a question lists by letter, a line each; {} unless they begin with A and follow one another.
+
+    >>> options_in("Which is a gas?\nA. Iron\n(B) Argon"), options_in("A. Smith wrote it.\nWho else?")
+    ({'A': 'Iron', 'B': 'Argon'}, {})
+    """
+    text_by_letter = {match[1]: match[2].strip() for match in _LISTED.finditer(half_width(question[-_LONGEST:]))}
+    in_order = list(text_by_letter) == list(_LETTERS[: len(text_by_letter)])
+    return text_by_letter if in_order and len(text_by_letter) > 1 else {}
+
+
+def without_texts(reply: str, texts: Mapping[str, str]) -> str:
+    """Return the reply with its letters alone where the text of their option follows them.
+
+    >>> without_texts("They are **A (2)** and C. eleven.", {"A": "2", "B": "9", "C": "eleven"})
+    'They are **A** and C.'
+    """
+    for letter, text in texts.items():
+        if text.strip():
+            words = re.escape(text.strip())
+            after = rf"(?<![A-Za-z\d])(\(?{letter}\)?)(\*\*)?(?:[.、:：)]|\s?[-–—])?\s{{0,2}}(?:[(（]{words}[)）]|(?<=[.、:：)\s*-]){words}(?![\w]))"
+            reply = re.sub(after, r"\1\2", reply, flags=re.IGNORECASE) if text.strip() != letter else reply
+    return reply
 
 
 def nearest_option(text: str, options: str, question: str) -> str | None:

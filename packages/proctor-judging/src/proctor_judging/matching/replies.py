@@ -22,6 +22,8 @@ FLOORS, DEGREES, DISCOUNTS = (
 )
 DISCOUNT = re.compile(r"打?([\d一二三四五六七八九])[.点]?([\d一二三四五六七八九]?)折")
 LONGEST_AMOUNT = 16
+DECIMAL_COMMA, DECIMAL_POINT = re.compile(r"(?<![\d,])\d+,\d{1,2}(?![\d,])"), re.compile(r"\d\.\d")
+COMMA = re.compile(r"(?<=\d),(?=\d{1,2}(?!\d))")
 LETTERS = re.compile(r"[^\W\d_]{2}")
 NOTHING = "-"  # as a reading: that the reply answers nothing
 
@@ -76,16 +78,18 @@ def _part_of_claim(claims: Claims, targets: Sequence[str]) -> AnswerMatch | None
 def _stated(claims: Claims, targets: Sequence[str], options: AnswerOptions, question: str) -> AnswerMatch | None:
     """Return the verdict on the claim that matches a target, arguable if it is one of several readings; None if none does."""
     plain = msgspec.structs.replace(options, semantic=None, judge=None)
+    unclear: AnswerMatch | None = None
     for claim in claims.readings:
         for target in targets:
             verdict = _claim_match(claim, target, plain, question)
-            if verdict is None:
+            if verdict is None or verdict.readings:
+                unclear = unclear or verdict
                 continue
             if len(claims.readings) > 1 or claims.hedged:
                 readings = [str(reading) for reading in claims.readings]
                 return _arguable(readings if len(readings) > 1 else [*readings, NOTHING])
             return verdict
-    return None
+    return unclear
 
 
 def _claim_match(claim: Claim, target: str, options: AnswerOptions, question: str) -> AnswerMatch | None:
@@ -93,12 +97,14 @@ def _claim_match(claim: Claim, target: str, options: AnswerOptions, question: st
         if _truth_of(target, question) is not claim.truth:
             return None
         return accept("sentences", say("The reply says {truth}.", truth="yes" if claim.truth else "no"))
+    unclear: AnswerMatch | None = None
     for form in claim.forms:
         verdict = match_asked(form, target, question, options)
         if verdict.right:
             reason = say("The reply states '{found}'. {reason}", found=shown(form), reason=verdict.reason)
             return msgspec.structs.replace(verdict, reason=reason)
-    return None
+        unclear = unclear or (verdict if verdict.readings else None)
+    return unclear
 
 
 def _truth_of(target: str, question: str) -> bool | None:
@@ -128,8 +134,14 @@ def _guessed(reply: str, targets: Sequence[str], options: AnswerOptions, questio
 def match_asked(given: str, target: str, question: str, options: AnswerOptions) -> AnswerMatch:
     """Match an answer with a target, where an amount needs no unit that the question names."""
     verdict = match(given, target, options=options)
+    if verdict.readings and DECIMAL_COMMA.search(question) and not DECIMAL_POINT.search(question):
+        given, target = (
+            COMMA.sub(".", text) for text in (given, target)
+        )  # the question shows how decimals are written
+        verdict = match(given, target, options=options)
     if not verdict.right and not question.isascii() and (same := _said_alike(given, target, question)):
-        return match(*same, options=options)
+        given, target = same
+        verdict = match(given, target, options=options)
     if verdict.right or verdict.rule != "units" or not verdict.ambiguous or options.unit:
         return verdict
     return match(without_asked_unit(given, question), without_asked_unit(target, question), options=options)

@@ -3,6 +3,7 @@
 import re
 
 from proctor.runtime.patterns import compile_later
+from proctor_judging.matching.numbers import read_number
 from proctor_judging.matching.syntax import read_tree
 
 SEPARATOR = compile_later(
@@ -12,6 +13,8 @@ ASSIGNED = compile_later(
     r"(?:.*?(?<![A-Za-z\d√π)\]}^*/+.∩∪-]))?(?P<name>[A-Za-z]|\\?(?:alpha|beta|theta|lambda))(?P<index>_?\{?\d\}?|_\{?[a-z]\}?)?\s?=\s?(?P<value>[^=]{1,80})"
 )
 MOST_SOLUTIONS = 12
+EQUALITY = compile_later(r"\s?([=≈])\s?")
+ROUNDED = 0.005  # by which a rounded value may differ
 
 
 def read_solutions(sentence: str) -> tuple[str, ...]:
@@ -57,3 +60,26 @@ def _filled(names: list[str]) -> list[str]:
     for name in names:
         filled.append(name or filled[-1])
     return filled
+
+
+def equal_values(chain: str) -> tuple[str, ...]:
+    """Return the values at the end of a chain of equations that are one number: `1/6` and `0.1667` of `6/36 = 1/6 ≈ 0.1667`.
+
+    >>> equal_values("6/36 = 1/6 ≈ 0.1667"), equal_values("x = 5"), equal_values("2 = 3")
+    (('0.1667', '1/6', '6/36'), ('5',), ('3',))
+    """
+    pieces = EQUALITY.split(chain)
+    values = [pieces[-1].strip(" .。")]
+    last = read_number(values[0])
+    for sign, piece in zip(pieces[-2::-2], pieces[-3::-2], strict=True):
+        number = read_number(piece.strip())
+        if last is None or number is None:
+            break
+        near = (
+            abs(number.value - last.value) <= ROUNDED * abs(last.value) if sign == "≈" else number.value == last.value
+        )
+        if not near:
+            break
+        values.append(piece.strip())
+        last = number
+    return tuple(values)

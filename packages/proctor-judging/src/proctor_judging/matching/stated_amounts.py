@@ -8,6 +8,7 @@ from proctor_judging.matching.amount_claims import Amount
 from proctor_judging.matching.amount_wording import BEFORE_CHANGE, LABEL, SET_UP
 from proctor_judging.matching.amounts import (
     COMPARATIVE,
+    CURRENCIES,
     END_OF_NOUN,
     LONE_ONE,
     OUT_OF,
@@ -26,7 +27,6 @@ from proctor_judging.matching.quantities import read_quantity
 from proctor_judging.matching.question_words import echo
 from proctor_judging.matching.sentences import CLAUSE, COPULA, asked_clause, chosen, plain_statement, split
 from proctor_judging.matching.text import tidy
-from proctor_judging.matching.unit_table import read_unit
 
 NOUN = 40
 BRACKETED_UNIT = compile_later(r"(?<=\d)\s?\(((?:[a-zA-Zμ°℃%]|[\u3400-\u9fff]){1,6}(?:[²³]|\^[23])?(?:/[a-z]{1,3})?)\)")
@@ -40,9 +40,6 @@ MOMENTS = (
     (compile_later(r"\btime\b|几点|何时", re.IGNORECASE), compile_later(r":|[点點时時]|[ap]\.?m|past|to ")),
     (compile_later(r"\byear\b|哪一?年|年份", re.IGNORECASE), compile_later(r"[12]\d{3}|\d年|\bBC|\bAD|公元")),
     (compile_later(r"\bmonth\b|几月|哪个月", re.IGNORECASE), compile_later(r"月|[A-Za-z]{3}")),
-)
-CURRENCIES = tuple(
-    {unit.dimensions for code in ("USD", "EUR", "GBP", "CNY", "JPY", "INR") if (unit := read_unit(code)) is not None}
 )
 
 

@@ -16,6 +16,7 @@ from proctor_judging.matching.asked import QuestionForm
 from proctor_judging.matching.contradictions import contradicts
 from proctor_judging.matching.question_words import ECHO_WORD, EMPTY_WORDS, HAN, NOT_A_NAME, echo, stem
 from proctor_judging.matching.sentences import CLAUSE, COPULA, asked_clause, plain_statement
+from proctor_judging.matching.text import tidy
 
 MANNER = compile_later(
     r"(?:about|approximately|around|roughly|exactly|just|only|also|actually|indeed|therefore|thus|hence|simply|precisely|now|equal to|"
@@ -34,7 +35,7 @@ AGENT = compile_later(
 )
 EPITHET = compile_later(  # the Dutch painter Vincent van Gogh, 唐代诗人李白
     r"^(?=the |an? |[A-Z])(?:the |an? )?(?:[A-Z]\w+(?:-[A-Za-z]+)? )?(?:(?!of|except|besides|before|since|until|beyond|over|under|near|after|than|by|to|from|with|and|or|not|like|in|on|at|for|but|is|was|called|named|da|de|di|van|von|del|bin|al|der)[a-z-]+ ){1,3}(?=[A-Z])"
-    rf"|^[{HAN}]{{0,10}}?(?:家|诗人|学者|将军|皇帝|总统|教授|导演|歌手|演员|选手|城市|省会|首都)(?=[{HAN}·]{{2,8}}$)"
+    rf"|^[{HAN}]{{0,10}}?(?:家|员|诗人|学者|将军|皇帝|总统|教授|导演|歌手|演员|选手|城市|省会|首都)(?=[{HAN}·]{{2,8}}$)"
 )
 DEFINITE = compile_later(
     r"(?:(?:\w{1,20}ly\s)?(?:considered|regarded as|known as|seen as|recognized as|thought of as)\s(?:to be\s)?)?(?:the|a|an|one of the|my|our)\s\S",
@@ -55,6 +56,11 @@ ENDED = compile_later(
 )
 # the subject
 ASKS_WHO = compile_later(r"(?:who|which|what (?!(?:do|does|did|is|are|was|were|has|have|had)\b))|谁", re.IGNORECASE)
+WHO = compile_later(
+    r"\b(?:who|whom|whose)\b|\b(?:author|painter|writer|composer|inventor|scientist|person|man|woman)\b", re.IGNORECASE
+)
+PERSON = compile_later(r"(?:[A-Z][\w'’-]+\.? |[A-Z]\. ){1,3}(?:(?:van|von|de|da|di|del|der) )*[A-Z][\w'’-]+")
+ARTICLE = compile_later(r"^(?:the|an?) ", re.IGNORECASE)
 WHY = compile_later(r"\bwhy\b|为什么|为何|原因", re.IGNORECASE)
 CAUSE = compile_later(r"\b(?:because(?: of)?|due to|owing to|caused by|from)\s|(?:因为|由于)", re.IGNORECASE)
 RELATED = compile_later(  # what stands before a mention that is not the answer itself
@@ -90,8 +96,10 @@ HAN_REST = compile_later(rf"[{HAN}]{{1,4}}$")
 MOMENT_LIKE = compile_later(r"[年月日时点]|期间")
 HAN_COMPARED = compile_later(rf"^([{HAN}A-Z]{{1,8}})比[{HAN}A-Z]{{1,8}}?([大高多长早快重贵强远宽厚深轻小矮少短晚慢便])")
 ABBREVIATED = compile_later(
-    r"\s?[(（](?:(?:also (?:known as|called)|abbreviated(?: as)?|symbol|又称|简称|也称|即|符号)[:：]?\s?)?([A-Z][A-Za-z.&-]{0,7}|[\u3400-\u9fff]{2,8})[)）]"
+    r"\s?[(（](?:(?:also (?:known as|called)|abbreviated(?: as)?|symbol|又称|简称|也称|即|符号)[:：]?\s?)?([A-Z][A-Za-z\d.&_-]{0,9}|[\u3400-\u9fff]{2,8})[)）]"
 )
+REGION = compile_later(r", [A-Z][\w'’-]+(?: [A-Z][\w'’-]+)?(?=[,.]|$)")
+BRACKETED = compile_later(r"\s?[(（][^()（）]{1,60}[)）]$")
 LAST_NAME = compile_later(r"^[^·]+·(?=[^，。]{1,12}$)")
 PLACE = compile_later(
     r"\b(?:in|at|on)\s(?:the\s)?([^,;.]{1,60})$|(?:[去到往了会用出释放]|产生|变成|含有|升起)([\u3400-\u9fff]{1,12})$"
@@ -130,7 +138,27 @@ def read_words(sentence: str, asked: QuestionForm) -> StatedWords:
             chain.append(text)
         elif text in chain[0] and chain[-1] in text:
             chain.insert(next(at for at, other in enumerate(chain) if other in text), text)
-    return StatedWords(tuple(dict.fromkeys([*chain, *_explained(chain, sentence)])), bool(direct))
+    forms = [*chain, *_explained(chain, sentence), *(_with_region(chain, sentence) if asked.kind == "words" else ())]
+    return StatedWords(tuple(dict.fromkeys([*forms, *shorter_names(forms, asked)])), bool(direct))
+
+
+def shorter_names(forms: Sequence[str], asked: QuestionForm) -> Iterable[str]:
+    """Yield the last name of a person, and a name without the words of the question: `yen` of `Japanese yen`, asked about Japan."""
+    for form in forms:
+        first, _, rest = ARTICLE.sub("", form).partition(" ")
+        if rest and first[:1].isupper() and stem(first) in asked.stems:
+            yield rest
+        if WHO.search(asked.clause) and PERSON.fullmatch(form):
+            yield form.rpartition(" ")[2]
+
+
+def _with_region(chain: Sequence[str], sentence: str) -> Iterable[str]:
+    """Yield a place with the region that follows it: `Warsaw, Poland` of `born in Warsaw, Poland, in 1867`."""
+    for text in chain[-1:]:
+        at = sentence.find(text)
+        region = REGION.match(sentence, at + len(text)) if at >= 0 and text[:1].isupper() else None
+        if region is not None:
+            yield text + region[0]
 
 
 def _explained(chain: Sequence[str], sentence: str) -> Iterable[str]:
@@ -139,6 +167,15 @@ def _explained(chain: Sequence[str], sentence: str) -> Iterable[str]:
         at = sentence.find(text)
         other = ABBREVIATED.match(sentence, at + len(text)) if at >= 0 else None
         if other is not None and (not other[1].isascii() or sum(map(str.isupper, other[1])) * 2 >= len(other[1])):
+            yield other[1]
+
+
+def aliases(text: str) -> Iterable[str]:
+    """Yield the names that a value has in brackets: `CO2` and `carbon dioxide` of `carbon dioxide (CO2)`."""
+    bracket = BRACKETED.search(text)
+    if bracket is not None and text[: bracket.start()].strip():
+        yield text[: bracket.start()].strip()
+        if (other := ABBREVIATED.match(tidy(text), len(tidy(text[: bracket.start()].strip())))) is not None:
             yield other[1]
 
 
@@ -222,7 +259,7 @@ def variants(complement: str) -> Iterable[str]:
             if (match := pattern.search(text)) is not None and match.start():
                 text = text[: match.start()]
                 yield text
-        for pattern in (ENDED, HAN_AGENT_END, PLACE_OF, PLURAL):
+        for pattern in (BRACKETED, ENDED, HAN_AGENT_END, PLACE_OF, PLURAL):
             if (shorter := pattern.sub("", text)) and shorter != text:
                 text = shorter
                 yield text

@@ -42,6 +42,7 @@ LATEX = (
     (compile_later(r"\s*\^\s*(?:\{\s*\\circ\s*\}|\\circ)\s*|\\degree\s*"), "°"),
     (compile_later(r"\\times(?![a-zA-Z])"), "×"),
     (compile_later(r"\\pi(?![a-zA-Z])"), "π"),
+    (compile_later(r"\\approx(?![a-zA-Z])"), "≈"),
     (compile_later(r"(?<=\w)\s+(?=\^)"), ""),
     (compile_later(r"(?<=\w)\\(?=(?:log|ln|sin|cos|tan)(?![a-zA-Z]))"), " "),
     (compile_later(r"\\(?=(?:log|ln|sin|cos|tan)(?![a-zA-Z]))"), ""),

@@ -21,8 +21,8 @@ CLASS_ASKED = compile_later(
 CLASS_SAID = compile_later(
     r"((?:并?不|并)?(?:属于|是|非|算|为)|不属于|不算|不是|并非)(?:一[个种])?([\u3400-\u9fff]{1,8})$"
 )
-YES = frozenset(YES_WORDS.split("|"))
-NO = frozenset(NO_WORDS.split("|"))
+YES = frozenset([*YES_WORDS.split("|"), *"√✓✔✅"])
+NO = frozenset([*NO_WORDS.split("|"), *"×✗✘❌"])
 NEGATIVE = compile_later(  # words that deny without a negation
     r"\b(?:wrong|incorrect(?:ly)?|false(?:ly)?|untrue|mistaken(?:ly)?|a mistake|a myth|fails?|failed|impossible|unable|refus\w+|unlikely|invalid|inaccurate|stopped|ceased|lost (?:its|his|her|their)|excluded?s?|omit(?:s|ted)?|lacks?|lacking|leaves (?:it|this|that|them) out|left out|forbidden|prohibited|banned|rejected|denied|anything but|except(?! for)|far from)\b|错误?|有误|失误|禁止|严禁|谢绝|假命题|虚假|失败|拒绝|谬误",
     re.IGNORECASE,

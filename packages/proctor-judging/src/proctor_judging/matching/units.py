@@ -4,7 +4,7 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from proctor.core.sentence import say
-from proctor_judging.matching.numbers import PER_CENT, close, read_number
+from proctor_judging.matching.numbers import PER_CENT, close, read_number, readings_of
 from proctor_judging.matching.quantities import Quantity, read_quantity, with_unit
 from proctor_judging.matching.unit_table import Dimensions, read_unit
 from proctor_judging.matching.verdict import AnswerMatch, AnswerOptions, accept, differ, refuse, shown, two_readings
@@ -39,7 +39,8 @@ def units(answer: str, target: str, options: AnswerOptions) -> AnswerMatch | Non
     if not _same(quantity, expected, options):
         return differ(RULE, answer, target)
     if quantity.doubtful or expected.doubtful:
-        return two_readings(RULE, answer if quantity.doubtful else target)
+        doubtful = answer if quantity.doubtful else target
+        return two_readings(RULE, doubtful, readings_of(doubtful))
     return accept(RULE, say("Both are the same quantity."))
 
 

@@ -1,7 +1,7 @@
 """Define the options of the answer matcher, and the verdicts that its rules return."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Self
 
 import msgspec
@@ -104,9 +104,11 @@ def differ(rule: str, answer: str, target: str) -> AnswerMatch:
     return refuse(rule, say("'{answer}' is not '{target}'.", answer=shown(answer), target=shown(target)))
 
 
-def two_readings(rule: str, text: str) -> AnswerMatch:
-    """Return the refusal of a text that may mean something else."""
-    return refuse(rule, say("'{text}' can be read in more than one way.", text=shown(text)), ambiguous=True)
+def two_readings(rule: str, text: str, readings: Sequence[str] = ()) -> AnswerMatch:
+    """Return the arguable verdict on a text that means the same in one reading and something else in another, `-` if unnamed."""
+    reason = say("'{text}' can be read in more than one way.", text=shown(text))
+    named = tuple(readings) if len(set(readings)) > 1 else (text, "-")
+    return AnswerMatch(right=False, rule=rule, reason=reason, ambiguous=True, readings=named)
 
 
 def too_large(rule: str, answer: str, target: str) -> AnswerMatch:

@@ -22,7 +22,14 @@ from proctor_judging.matching.claims import claimed
 from proctor_judging.matching.denials import ALTERNATIVES, claims_nothing
 from proctor_judging.matching.extract import final_answer
 from proctor_judging.matching.marked_answers import half_width
-from proctor_judging.matching.option_letters import ChosenLetters, nearest_option, read_choice, with_letters
+from proctor_judging.matching.option_letters import (
+    ChosenLetters,
+    nearest_option,
+    options_in,
+    read_choice,
+    with_letters,
+    without_texts,
+)
 from proctor_judging.matching.parts import holds_part
 from proctor_judging.matching.text import tidy
 
@@ -144,11 +151,12 @@ def read_claims(reply: str, question: str = "", letters: str = "", options: obje
     >>> read_claims("Perhaps B.")
     OptionClaims(readings=('B', ''))
     """
-    texts = _texts_of(options)
+    texts = _texts_of(options) or options_in(question)
     known = _letters_of(letters) or "".join(texts) or ""
     if (exact := _equal_text(reply, texts)) is not None:
         return OptionClaims((exact,))
-    reading = read_choice(reply, known or DEFAULT_LETTERS, question)
+    bare = without_texts(half_width(reply[-LONGEST_REPLY:]), texts) if texts else reply
+    reading = read_choice(bare, known or DEFAULT_LETTERS, question)
     if reading.chosen is None and not reading.guessed and not known:
         further = read_choice(reply, ALL_LETTERS, question)
         reading = further if list(further.chosen or "") == sorted(further.chosen or "") else reading
