@@ -329,6 +329,8 @@ def _narrowings(question: str) -> list[Callable[[Sequence[_Candidate]], list[_Ca
 
 def _is_year(one: _Candidate) -> bool:
     text = one.text.rstrip("年")
+    if one.before.rstrip().endswith("="):
+        return False
     if YEAR.fullmatch(text) is None:
         return ("年" in one.text and bool(read_moments(tidy(one.text)))) or (
             not text.isdigit() and bool(read_moments(tidy(one.text)))

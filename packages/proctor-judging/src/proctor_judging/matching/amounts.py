@@ -41,7 +41,7 @@ SPAN = compile_later(
     re.IGNORECASE,
 )
 AMOUNT_AND_UNIT = compile_later(
-    r"(?P<sign>[$€£¥]?)\s?(?P<amount>[-+]?\d[\d,]*(?:\.\d+)?(?:[万亿]|\s(?:million|billion|thousand|hundred|dozen))?|[零〇一二两三四五六七八九十百千万亿]{2,})\s?(?P<unit>[^\s\d].{0,30})?"
+    r"(?P<sign>(?:US|HK|[AC])?[$€£¥]|USD|EUR|GBP|CNY|RMB|JPY|)\s?(?P<amount>[-+]?\d[\d,]*(?:\.\d+)?(?:[万亿]|\s?[×x*]\s?10\^?\{?[-+]?\d+\}?|\s(?:million|billion|thousand|hundred|dozen))?|[零〇一二两三四五六七八九十百千万亿]{2,})\s?(?P<unit>[^\s\d].{0,30})?"
 )
 SUBJECT = compile_later(
     r"(?:there|exactly|only|about|approximately|around|a total of|一共|共|约)?\s?[-+$€£¥]?[\d一二三四五六七八九十两百千]|(?:exactly|only|about|around)?\W*(?:"

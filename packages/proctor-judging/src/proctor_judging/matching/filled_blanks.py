@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from proctor_judging.matching.marked_answers import half_width, last_announced, last_boxed, without_thoughts
 from proctor_judging.matching.text import negations
+from proctor_judging.matching.unit_table import read_unit
 
 MOST_CHARACTERS = 20_000  # of a reply in which marks within a line are looked for
 LONGEST_VALUE = 200
@@ -66,6 +67,10 @@ _GAP = re.compile(r"_{2,}(?:\s?\([a-z /]+\))?|\(\s*\)|\[\s*\]|【\s*】")
 _HINT = re.compile(
     r"(?<=_)\s?[(（](?!\s*[)）])[A-Za-z /,']{1,40}[)）]|[(（][^()（）_]{0,40}[填选用][^()（）_]{0,40}[)）]"
 )
+_SENTENCE_START = re.compile(r"[.。!！?？:：;；]\s*")
+_REMARK = re.compile(r"(?:(?<=\w)\s\([^()]*[^\W\d_]{2}[^()]*\)|（[^（）]*[^\W\d_]{2}[^（）]*）)$")
+_LABEL = re.compile(r"([^:：=\d]{1,40})\s?[:：=]\s*(?=\S)")
+_IN_UNIT = re.compile(r"([-+−]?\d[\d.,/]*)\s?(\D{1,12})")
 _NEXT_WORDS = re.compile(r"(([°%]?[A-Za-z]{1,20}|[\u3400-\u9fff])[\u3400-\u9fff]{0,3})")
 
 
@@ -77,16 +82,22 @@ def fill_gaps(reply: str, question: str, count: int) -> list[str] | None:
     """
     question = without_hints(question)
     pieces = [" ".join(piece.split()) for piece in _GAP.split(half_width(question)[-MOST_CHARACTERS:])]
+    first = _SENTENCE_START.split(pieces[0])[-1]
     pieces = [next(_LAST_WORDS.finditer(pieces[0]))[0], *(piece.strip(" .。") for piece in pieces[1:])]
     if len(pieces) != count + 1 or not any(pieces) or (len(pieces) > 2 and not all(pieces[1:-1])):
         return None
-    pattern = r"\s*([^\n]{1,80}?)\s*".join(re.escape(piece) for piece in pieces)
-    match = re.search(
-        pattern + (r"" if pieces[-1] else r"[.。;]?\s*$"), without_thoughts(reply)[-LONGEST_VALUE * 10 :], re.I
-    )
+    text = _BOLD.sub(r"\1\2", without_thoughts(reply)[-LONGEST_VALUE * 10 :])
+    match = _completed([first, *pieces[1:]], text) or _completed(pieces, text)
     if match is None or len(negations(without_thoughts(reply))) != len(negations(question + "".join(match.groups()))):
         return None
-    return [_BOLD.sub(r"\1\2", answer).strip("_ ") for answer in match.groups()]
+    return [answer.strip("_ ") for answer in match.groups()]
+
+
+def _completed(pieces: Sequence[str], text: str) -> re.Match[str] | None:
+    """Return where a text has the pieces of a question with something in their gaps; the words before the first gap as late as possible."""
+    pattern = r"\s*([^\n]{1,80}?)\s*".join(re.escape(piece) for piece in pieces)
+    start = r"(?:^|.*(?<!\w))" if pieces[0][:1].isascii() and pieces[0] else ""
+    return re.search(start + pattern + (r"" if pieces[-1] else r"[.。;]?\s*(?:\(.*)?$"), text, re.IGNORECASE | re.MULTILINE)
 
 
 def without_hints(question: str) -> str:
@@ -111,6 +122,17 @@ def without_context(answers: Sequence[str], question: str) -> list[str]:
 
 
 def _without(answer: str, before: str, after: str) -> str:
+    answer = answer.strip(" .。;；")
+    if (remark := _REMARK.search(answer)) is not None:
+        answer = answer[: remark.start()]
+    if (label := _LABEL.match(answer)) is not None and label[1].strip().casefold() in before.casefold():
+        answer = answer[label.end() :]
+    if "=" not in before:
+        answer = answer.rpartition("=")[2].strip(" $") or answer
+    if (amount := _IN_UNIT.fullmatch(answer)) is not None and (unit := read_unit(amount[2])) is not None:
+        words = after.strip()
+        named = [words[:size] for size in range(1, 5)] + re.findall(r"[A-Za-z]+(?: [A-Z][a-z]+)?", words)[:1]
+        answer = amount[1] if unit in [read_unit(word) for word in named if word] else answer
     following = _NEXT_WORDS.match(after.strip())
     preceding = _LAST_WORDS.search(before.strip())
     for word in (following[0], following[1]) if following is not None else ():

@@ -30,7 +30,7 @@ from proctor_judging.matching.filled_blanks import (
     read_blanks,
     without_context,
 )
-from proctor_judging.matching.marked_answers import half_width, without_thoughts
+from proctor_judging.matching.marked_answers import half_width, last_announced, without_thoughts
 from proctor_judging.matching.text import negations, simplified
 
 _LATEX = (
@@ -87,7 +87,7 @@ _OPPOSITES = "前后增减大小高低左右上下正负酸碱阴阳升降多少
 _NUMBER = re.compile(r"[+-]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d*)?")
 _LONGEST_NUMBER = 100
 _FILLED = re.compile(
-    r"(?:\b(?:blank|gap|space)\b|空|所以|因此)[^.。\n\"“]{0,30}(?:\b(?:with|is|be|by)\b|[填为是入写])[^\w\"“]{0,3}(?:the word )?[\"“]?(?P<word>[^\"”。.\n:：，]{1,60})[\"”]?[。.]?\s*$"
+    r"(?:\b(?:blank|gap|space)\b|空|所以|因此)[^.。\n\"“]{0,30}(?:\b(?:with|is|be|by)\b|[填为是入写])[^\w\"“]{0,3}(?:the word )?[\"“]?(?P<word>[^\"”。.\n:：，,]{1,60})[\"”]?(?:[。.]?\s*$|(?:,|，)\s?(?:since|because|as|which|so|因为|由于))"
     r"|^(?:the (?:word|phrase|term|answer) )?[\"“]?(?P<other>[^\"”\n]{1,60}?)[\"”]? (?:fits|fills|goes in(?:to)?|belongs in|completes|is the (?:word|answer|term) (?:for|that fills)) (?:in )?(?:the|this) (?:blank|gap|space|sentence)\b",
     re.IGNORECASE,
 )
@@ -164,7 +164,8 @@ def read_claims(reply: str, question: str = "", count: int = 1) -> BlankClaims:
     >>> read_claims("第一空：5；第二空：6年", "共____人，历时____年。", 2)
     BlankClaims(answers=('5', '6年'), bare=('5', '6'))
     """
-    answers = fill_gaps(reply, question, count) or read_blanks(reply, count)
+    said = last_announced(without_thoughts(reply)) or reply
+    answers = fill_gaps(said, question, count) or read_blanks(reply, count)
     return BlankClaims(tuple(answers), tuple(without_context(answers, question)))
 
 
