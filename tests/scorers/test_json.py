@@ -281,3 +281,10 @@ def test_two_objects_without_a_word_are_two_readings() -> None:
 def test_a_part_of_an_unfinished_object_is_not_the_answer() -> None:
     assert score('{"order": {"lines": [1, 2]', [1, 2]).points == 0
     assert score('{"order": bad, "lines": [1, 2]} {"a": 1}', {"a": 1}).points == 1
+
+
+def test_thoughts_before_a_reply_are_no_part_of_it() -> None:
+    reply = '<think>Perhaps {"a": 1}?</think>\n{"a": 2}'
+    assert score(reply, {"a": 2}).points == 1
+    assert score(reply, {"a": 1}).points == 0
+    assert score('{"a": "<think>"}', {"a": "<think>"}).points == 1

@@ -37,7 +37,7 @@ SPAN = compile_later(
     r"\b|(?:st|nd|rd|th)\b))?)"
     rf"|(?P<part>\b(?:one|a|{WORD_NUMBERS})[ -](?:half|{WORD_PARTS})s?\b)"
     rf"|(?P<words>\b(?:{WORD_NUMBERS})(?:[ -](?:and )?(?:{WORD_NUMBERS}|hundred|thousand|million|billion))*\b(?: hundred| thousand| million| billion| dozen)*(?: and a (?:half|quarter)\b)?|\b(?:half )?a (?:dozen|hundred|thousand|million)\b)"
-    rf"|(?P<han>(?:百分之|负)?(?!百分[点之])[零〇一二两三四五六七八九十百千万亿]+(?:分之[一二三四五六七八九十百]+)?(?=[{COUNTED}]|$))",
+    rf"|(?P<han>(?:百分之|负)?(?!百分[点之])[零〇一二两三四五六七八九十百千万亿]+(?:分之[一二三四五六七八九十百]+)?(?=[{COUNTED}]|大[洲洋类]|$))",
     re.IGNORECASE,
 )
 AMOUNT_AND_UNIT = compile_later(

@@ -90,7 +90,7 @@ ACTS = compile_later(r"[A-Z]\w+ (?!of|and|the|de|in|is)[a-z]+ [a-z]+")  # France
 CAPITAL = compile_later(r"[^\W\d_a-z]")
 WITH_PLACE = compile_later(r"(?<=\w{3}) (?:van|von|da|de|of|the) .*$")
 ENUMERATES = compile_later(
-    r"\b(?:are|were|includes?|consists? of|comprises?|made up of)(?: as follows)?:?\s|(?<!不)(?:分别是|就是|是|有|包括|包含|指的是|指|为)[:：]?",
+    r"\b(?:are|were|includes?|consists? of|comprises?|made up of|(?:topped|made|filled|served) with)(?: as follows)?:?\s|(?<!不)(?:分别是|就是|是|有|包括|包含|指的是|指|为)[:：]?",
     re.IGNORECASE,
 )
 EQUATION = compile_later(r"(?<![=!<>])=(?!=)")
@@ -98,6 +98,7 @@ CHAIN = compile_later(r"[^\s=≈,;:]{1,40}(?: ?[=≈] ?[^\s=≈,;:，；。]{1,4
 DERIVES = compile_later(
     r"(?:代入|解|求|可|算|即)得[:：]?|\b(?:we (?:get|obtain|find|have)|gives|yields)\b:?", re.IGNORECASE
 )
+FOREIGN = compile_later(r"[\u3400-\u9fff](?:是|为|叫做?|即|：)\s?([A-Za-z][\x20-\x7e]{1,40})$")
 HEADING = compile_later(r"(?:最终)?(?:结论|答案|解答|分析|回答|结果|解析|总结|解|答)[:：]?")
 ASKED_TERM = compile_later(r"求\s?([A-Z][∩∪][A-Z])\W*$")
 MOST_READINGS = 2
@@ -226,6 +227,8 @@ def read_statements(text: str, question: str = "") -> tuple[Claim, ...]:
         return (Claim((marked,)),)
     if asked.kind in ("words", "") and (named := read_han_words(sentences, asked)):
         return (Claim(named),)
+    if asked.kind != "moment" and (value := _foreign(sentences)):
+        return (Claim((value,)),)
     amounts = _amounts(text, sentences, question) if asked.kind != "words" else ()
     if amounts is None and asked.kind:
         return ()
@@ -242,15 +245,25 @@ def read_statements(text: str, question: str = "") -> tuple[Claim, ...]:
     return _with_lone_name(tuple(Claim(words.forms) for words in distinct), sentences, asked, direct=direct)
 
 
+def _foreign(sentences: Sequence[str]) -> str:
+    """Return the value in another script with which the one sentence of a Chinese reply ends: `O(log n)` of `复杂度为O(log n)`."""
+    plain = plain_statement(sentences[0]) if len(sentences) == 1 else None
+    match = FOREIGN.search(plain) if plain is not None else None
+    return match[1].strip() if match is not None and read_number(tidy(match[1])) is None else ""
+
+
 def _enumerated(sentences: Sequence[str], asked: QuestionForm) -> str:
     """Return the list that is the complement of the one sentence of a reply to a question for several things; '' without one."""
     plain = plain_statement(sentences[0]) if asked.several and len(sentences) == 1 else None
     if plain is None:
         return ""
-    complement = ENUMERATES.split(plain, maxsplit=1)[-1]
-    items = read_items(complement) if complement != plain else None
-    listed = items is not None and items.joined != "or" and len(items.elements) > 2
-    return complement if listed and not COPULA.search(complement) else ""
+    for start in ENUMERATES.finditer(plain):
+        complement = plain[start.end() :]
+        items = read_items(complement)
+        listed = items is not None and items.joined != "or" and len(items.elements) > 2
+        if listed and not COPULA.search(complement):
+            return complement
+    return ""
 
 
 def _with_lone_name(

@@ -206,6 +206,8 @@ def _equal(one: Moment, other: Moment) -> bool | None:
         return False
     if msgspec.structs.replace(one, time=None) != msgspec.structs.replace(other, time=None):
         return False
+    if second.unclear and not first.unclear and first.hour == second.hour:
+        return True  # a target of `8:45`, as it is written
     if first.unclear or second.unclear:
         return None if first.hour % 12 == second.hour % 12 else False
     return first.hour == second.hour if one.day is not None else first.hour % 24 == second.hour % 24

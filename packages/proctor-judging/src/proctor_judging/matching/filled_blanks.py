@@ -97,7 +97,9 @@ def _completed(pieces: Sequence[str], text: str) -> re.Match[str] | None:
     """Return where a text has the pieces of a question with something in their gaps; the words before the first gap as late as possible."""
     pattern = r"\s*([^\n]{1,80}?)\s*".join(re.escape(piece) for piece in pieces)
     start = r"(?:^|.*(?<!\w))" if pieces[0][:1].isascii() and pieces[0] else ""
-    return re.search(start + pattern + (r"" if pieces[-1] else r"[.。;]?\s*(?:\(.*)?$"), text, re.IGNORECASE | re.MULTILINE)
+    return re.search(
+        start + pattern + (r"" if pieces[-1] else r"[.。;]?\s*(?:\(.*)?$"), text, re.IGNORECASE | re.MULTILINE
+    )
 
 
 def without_hints(question: str) -> str:

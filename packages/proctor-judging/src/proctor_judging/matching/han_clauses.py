@@ -21,8 +21,9 @@ ASKS_DIFFERENCE = compile_later(
 DIFFERENCE = compile_later(
     r"^[^，\d]{0,6}?(?:相差|差值?|多|少|高|矮|低|重|轻|快|慢|贵|便宜|大|小|长|短|早|晚)(?:出|了|着|是|为)?(?=\d|[一二两三四五六七八九十百])"
 )
+ASKS_LONG = compile_later(r"多久|多长时间")
 ASKS_TOTAL = compile_later(r"[一总]共|合计|总[计和数额]|全部|两种|加起来|一起")
-TOTAL = compile_later(r"^(?:所以|因此)?(?:合计|总计|[一总]共|加起来|共计|两者共)")
+TOTAL = compile_later(r"^(?:所以|因此)?(?:合计|总计|[一总]?共(?:计|持续|历时)?|加起来|两者共)")
 RESULT = compile_later(
     r"^(?:所以|因此|则|故)?(?:商|积|和|得数|平均数?|结果|化简后?|也就是|即|换句话说)(?:就?是|为|等于|得)?(?=[\d零一二两三四五六七八九十百千万-]|公元|[上下]午|[早晚]上|凌晨|中午)"
 )
@@ -73,7 +74,13 @@ def answering_clause(sentences: Sequence[str], asked: QuestionForm) -> list[str]
     if echoed := _echoed(clauses, question):
         return ["是" + echoed]
     last, before = clauses[-1], clauses[-2]
-    for asks, says in ((ASKS_DIFFERENCE, DIFFERENCE), (ASKS_TOTAL, TOTAL), (None, RESULT), (SHARE_ASKED, SHARE)):
+    for asks, says in (
+        (ASKS_DIFFERENCE, DIFFERENCE),
+        (ASKS_TOTAL, TOTAL),
+        (ASKS_LONG, TOTAL),
+        (None, RESULT),
+        (SHARE_ASKED, SHARE),
+    ):
         applies = asks is None or asks.search(question)
         cue = says.match(last)
         if applies and cue is not None and not (asks is None and _is_amount(before)):

@@ -17,7 +17,7 @@ from proctor_judging.matching.sentences import CONTRAST, GUESS, OTHERS_SAY, is_c
 INTERROGATIVE = compile_later(
     r"谁|什么(?:名字|样的|时期|地方)?|哪(?:里|儿|些)|哪(?:一|[两三四五])?[个座条种类所支项颗国省市只片本部首家位款边面](?:人|球队|城市|国家|省份?|大学|学校)?|何[人处地种]"
 )
-SEVERAL = compile_later(r"哪些|哪[两三四五六七八九几]|分别|[各与和、]|多少|几|为什么|下一句|上一句|还是")
+SEVERAL = compile_later(r"哪些|哪[两三四五六七八九几]|分别|各|多少|几|为什么|下一句|上一句|还是")
 BRACKETS = compile_later(r"[（(][^（）()]{0,60}[)）]")
 CLAUSE_END = compile_later(r"[，,；;。！!：:\n]|——")
 EARLIER = compile_later(r"原[来先定本是]|以前|从前|曾|上(?:学期|个?月|一任|届|次)|去年|此前|起初|前任|弃用|取代|接替")
@@ -39,6 +39,8 @@ AGENT_END = compile_later(
 OBJECT_END = compile_later(
     r"(?<=[^，])(?:来|去|进行|而|以便|等|已经)(?=.).*$|(?<=[^，]{2})(?:市中心|境内|市区|一带|的.*|附近)$"
 )
+MEASURE = compile_later(r"[个座条种类所支项颗只片本部首家位款边面]$")  # its noun follows
+DESCRIBED = compile_later(rf"一[只个位名种座条件部所家款][^，。]{{0,24}}的([{HAN}]{{2,8}})")  # 一只名叫菲尔的狐狸
 DYNASTY = compile_later(
     r"^(?:先秦|春秋|战国|[东西]?汉|三国|[东西]?晋|南北朝|隋|唐|五代|[南北]?宋|元|明|清|民国)(?:代|朝|末|初|时期?)?(?:著名|的)?(?=[\u3400-\u9fff]{2,4}$)"
 )
@@ -81,7 +83,7 @@ def read_han_words(sentences: Sequence[str], asked: QuestionForm) -> tuple[str, 
     for clause in _clauses(sentences, question):
         for text in _candidates(clause, left, right, gap[0], question):
             name = _trimmed(text)
-            if _is_name(name, question):
+            if _is_name(name, question, right[:2] if MEASURE.search(gap[0]) else ""):
                 near_by_name.setdefault(name, len(_pairs(clause) & _pairs(question)))
                 break
     names = [name for name, near in near_by_name.items() if near == max(near_by_name.values())]
@@ -215,6 +217,8 @@ def _objects(clause: str, left: str, right: str) -> Iterable[str]:
                 head = size == len(right) and text[end - 1] != "的"
                 text = text[: end + size if head else end]  # 南半球, but 拟人 of 拟人的修辞手法
                 break
+        if (described := DESCRIBED.fullmatch(text)) is not None:
+            yield described[1]
         yield OBJECT_END.sub("", text)
 
 
@@ -230,12 +234,13 @@ def _trimmed(text: str) -> str:
     return (TRAILS.sub("", text) or text).strip(" “”\"'")
 
 
-def _is_name(text: str, question: str) -> bool:
+def _is_name(text: str, question: str, head: str = "") -> bool:
+    shared = _pairs(text) & _pairs(question)
     return (
         0 < len(text) <= LONGEST
         and PERSON.fullmatch(text) is not None
         and text not in question
-        and not _pairs(text) & _pairs(question)
+        and (not shared or (shared == {head} and text.endswith(head) and text != head))  # 多瑙河畔, asked for 哪条河畔
         and PRONOUN.match(text) is None
     )
 
@@ -251,6 +256,8 @@ def _forms(name: str, question: str) -> Iterable[str]:
     if match is not None:
         forms.append(next(group for group in match.groups() if group))
     if TEAM.fullmatch(name):
+        forms.append(name[:-1])
+    if name[-2:] in question and len(name) > 3:
         forms.append(name[:-1])
     forms += [name[match.end() :] for match in SEAT.finditer(name)]
     return [form for form in dict.fromkeys(map(_trimmed, forms)) if len(form) > 1 or form == name]

@@ -114,6 +114,10 @@ MOVED = compile_later(
     r"\b(?:moved|pushed|brought|shifted|postponed|rescheduled|delayed|changed|put)(?: \w+)? from ", re.IGNORECASE
 )
 BY_NAME = compile_later(r"\b(?:an?|the|one) [\w -]{1,30}? (?:by the name of|named|called) (?=[A-Z])")
+ASKS_KIND = compile_later(
+    r"\b(?:what|which) (?:kind|type|sort|animal|breed|species|profession|job|instrument|sport|material)\b",
+    re.IGNORECASE,
+)
 THOUGH = compile_later(r",\s(?:though|although|even though|whereas)\s.{3,160}$", re.IGNORECASE)
 ASKS_NEXT = compile_later(r"\b(?:succe|follow|after|next)", re.IGNORECASE)
 NAMELY = compile_later(
@@ -194,7 +198,8 @@ def _plain(sentence: str, asked: QuestionForm) -> str:
             return f"So it is {during['end']}"
         if ASKS_START.search(asked.clause):
             return f"So it is {during['start']}"
-    sentence = BY_NAME.sub("", sentence)
+    if ASKS_KIND.search(asked.clause) is None:
+        sentence = BY_NAME.sub("", sentence)
     if asked.kind != "truth" and (though := THOUGH.search(sentence)) is not None:
         main = sentence[: though.start()]
         if len(echo(main) & asked.stems) >= len(echo(though[0]) & asked.stems) and len(main.split()) > 2:

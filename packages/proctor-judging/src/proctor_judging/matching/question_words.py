@@ -17,6 +17,7 @@ ASKS = compile_later(
     re.IGNORECASE,
 )
 ENDING = compile_later(r"(?<=\w{3})(?:ings?|ed|es|e|s)$")
+LAST_Y = compile_later(r"(?<=[a-z]{3})i$")  # studied
 ECHO_WORD = compile_later(rf"[{HAN}]|[^\W_{HAN}]+")
 SMALL_WORDS = (
     "the a an it its he she they we i this that these those there in on at by from for with his her their our my your of to as when "
@@ -50,7 +51,7 @@ def echo(text: str) -> set[str]:
 def stem(word: str) -> str:
     """Return the part of a word that its forms share: `sell` of `sold`, `paint` of `paintings`."""
     word = word.casefold()
-    return ENDING.sub("", _irregular().get(word, word))[:5]
+    return LAST_Y.sub("y", ENDING.sub("", _irregular().get(word, word)))[:5]
 
 
 @cache

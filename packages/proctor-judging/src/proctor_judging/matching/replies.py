@@ -6,12 +6,15 @@ from collections.abc import Sequence
 import msgspec
 
 from proctor.core.sentence import say
-from proctor_judging.matching.amounts import without_asked_unit
+from proctor_judging.matching.amounts import CURRENCIES, without_asked_unit, without_unit
 from proctor_judging.matching.asked import read_asked
 from proctor_judging.matching.cascade import match
 from proctor_judging.matching.claims import Claim, Claims, is_guess, read_claims
+from proctor_judging.matching.numbers import read_number
 from proctor_judging.matching.parts import has_words
+from proctor_judging.matching.quantities import read_quantity
 from proctor_judging.matching.sentences import QUESTION
+from proctor_judging.matching.text import tidy
 from proctor_judging.matching.truth import truth_of
 from proctor_judging.matching.verdict import AnswerMatch, AnswerOptions, accept, refuse, shown
 
@@ -144,7 +147,18 @@ def match_asked(given: str, target: str, question: str, options: AnswerOptions) 
         verdict = match(given, target, options=options)
     if verdict.right or verdict.rule != "units" or not verdict.ambiguous or options.unit:
         return verdict
+    if read_number(tidy(target)) is not None and _any_unit_fits(given, question):
+        given = without_unit(given)
     return match(without_asked_unit(given, question), without_asked_unit(target, question), options=options)
+
+
+def _any_unit_fits(given: str, question: str) -> bool:
+    """True if a question asks for an amount without a unit; shares, times and parts of a currency keep their units."""
+    asked, quantity = read_asked(question), read_quantity(tidy(given))
+    if asked.kind != "amount" or asked.units or quantity is None or "%" in given:
+        return False
+    is_time = quantity.unit.dimensions == (("s", 1),)
+    return not is_time and (quantity.unit.dimensions not in CURRENCIES or quantity.unit.factor == 1)
 
 
 def _said_alike(given: str, target: str, question: str) -> tuple[str, str] | None:

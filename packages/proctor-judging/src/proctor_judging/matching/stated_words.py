@@ -19,7 +19,7 @@ from proctor_judging.matching.sentences import CLAUSE, COPULA, asked_clause, pla
 from proctor_judging.matching.text import tidy
 
 MANNER = compile_later(
-    r"(?:about|approximately|around|roughly|exactly|just|only|also|actually|indeed|therefore|thus|hence|simply|precisely|now|equal to|"
+    r"(?:mostly|mainly|primarily|largely|usually|typically|about|approximately|around|roughly|exactly|just|only|also|actually|indeed|therefore|thus|hence|simply|precisely|now|equal to|"
     r"given by|called|named|known as|this|definitely|certainly|clearly|一[个种座条位件只名]|约|大约|大约是|由|在)\s*", re.IGNORECASE
 )  # fmt: skip
 PLACED = compile_later(
@@ -27,12 +27,13 @@ PLACED = compile_later(
     r"(?:(?:most |least )?\w{1,20}(?:est|ly)\s|most\s|least\s)?(?:made up of|composed of|in|on|at|by|of|from|to|as|for|through|into)\s(?:the\s(?:year|city|month)\s(?:of\s)?)?|(?:the|a|an)\s(?:\w+\s)?(?:village|town|city|state|country|island|river|planet|province|kingdom|port|region)\sof\s", re.IGNORECASE
 )  # fmt: skip
 CUT = compile_later(
-    r"\s(?:in|on|at|by|with|after|during|when|where|until|from|per|under|as|for|to|around|about|circa|near|over|within|like|who|whose|since|because|along|together|today|today's|which|that|and (?:it|he|she|they))\s",
+    r"\s(?:in|on|at|by|with|after|during|when|where|until|from|per|under|as|for|to|around|about|circa|near|over|within|like|who|whose|since|because|along|together|today|today's|which|that|named|called|and (?:it|he|she|they))\s",
     re.I,
 )
 AGENT = compile_later(
-    rf"由([{HAN}·]{{2,12}}?)(?:所|等)?(?:负责|管理|运营|主办|承办|[研拍谱翻画雕策撰编写著作创发建设提导主执担完组构制绘演](?![家者师人始])|合著)|(?:出自|是)([{HAN}·]{{2,12}}?)(?:之手|笔下|的(?:作品|著作|代表作|小说|诗))"
+    rf"由([{HAN}·]{{2,12}}?)(?:所|等)?(?:负责|管理|运营|主办|承办|[研拍谱翻画雕策撰编写著作创发建设提导主执担完组构制绘演](?![家者师人始])|合著|生产|出版|引起|造成|导致|引发|驱动|驾驶|赞助)|(?:出自|是)([{HAN}·]{{2,12}}?)(?:之手|笔下|的(?:作品|著作|代表作|小说|诗)|(?:创作|写|著|谱写|执导|拍摄|绘制|发明|设计|建造|主演|演唱)的)"
 )
+TITLED = compile_later(r"《[^《》]{1,40}》")
 EPITHET = compile_later(  # the Dutch painter Vincent van Gogh, 唐代诗人李白
     r"^(?=the |an? |[A-Z])(?:the |an? )?(?:[A-Z]\w+(?:-[A-Za-z]+)? )?(?:(?!of|except|besides|before|since|until|beyond|over|under|near|after|than|by|to|from|with|and|or|not|like|in|on|at|for|but|is|was|called|named|da|de|di|van|von|del|bin|al|der)[a-z-]+ ){1,3}(?=[A-Z])"
     rf"|^[{HAN}]{{0,10}}?(?:家|员|诗人|学者|将军|皇帝|总统|教授|导演|歌手|演员|选手|城市|省会|首都)(?=[{HAN}·]{{2,8}}$)"
@@ -62,7 +63,10 @@ WHO = compile_later(
 PERSON = compile_later(r"(?:[A-Z][\w'’-]+\.? |[A-Z]\. ){1,3}(?:(?:van|von|de|da|di|del|der) )*[A-Z][\w'’-]+")
 ARTICLE = compile_later(r"^(?:the|an?) ", re.IGNORECASE)
 WHY = compile_later(r"\bwhy\b|为什么|为何|原因", re.IGNORECASE)
-CAUSE = compile_later(r"\b(?:because(?: of)?|due to|owing to|caused by|from)\s|(?:因为|由于)", re.IGNORECASE)
+CAUSE = compile_later(
+    r"\b(?:because(?: of)?|due to|owing to|caused by|from)\s|(?:因为|由于)|(?<=[\u3400-\u9fff])因(?![此而为素果子人])",
+    re.IGNORECASE,
+)
 RELATED = compile_later(  # what stands before a mention that is not the answer itself
     r"\b(?:than|near|before|after|until|outside|beyond|except|besides|without|(?:un)?like|against|between|and|or|not|behind|below|above|over|under|past|across|"
     r"around|vs|despite|towards?|opposite|(?<!because )(?<!made )(?<!consist )(?<!consists )(?<!composed )(?<!made up )of|(?:away|apart|differs?|different|moved|far) from|(?:inspired|influenced|rejected|opposed|admired|followed|preceded|succeeded|replaced) by|"
@@ -99,7 +103,8 @@ ABBREVIATED = compile_later(
     r"\s?[(（](?:(?:also (?:known as|called)|abbreviated(?: as)?|symbol|又称|简称|也称|即|符号)[:：]?\s?)?([A-Z][A-Za-z\d.&_-]{0,9}|[\u3400-\u9fff]{2,8})[)）]"
 )
 REGION = compile_later(r", [A-Z][\w'’-]+(?: [A-Z][\w'’-]+)?(?=[,.]|$)")
-BRACKETED = compile_later(r"\s?[(（][^()（）]{1,60}[)）]$")
+BRACKETED = compile_later(r"(?:\s\(|(?<=[\u3400-\u9fff])\(|\s?（)[^()（）]{1,60}[)）]$")
+COMPANY = compile_later(r",? (?:Inc|Corp|Corporation|Ltd|LLC|plc|GmbH|AG|Co)\.?$")
 LAST_NAME = compile_later(r"^[^·]+·(?=[^，。]{1,12}$)")
 PLACE = compile_later(
     r"\b(?:in|at|on)\s(?:the\s)?([^,;.]{1,60})$|(?:[去到往了会用出释放]|产生|变成|含有|升起)([\u3400-\u9fff]{1,12})$"
@@ -191,8 +196,11 @@ def _said_directly(sentence: str, plain: str, asked: QuestionForm) -> Iterable[s
     if (label := LABELLED.match(plain)) is not None:
         yield from variants(plain[label.end() :])
     if WHY.search(asked.clause) and (cause := CAUSE.search(sentence)) is not None:
-        yield from variants(sentence[cause.end() :])
+        yield from variants(_before_echo(sentence[cause.end() :], asked.clause))
     for agent in AGENT.finditer(plain):
+        works = TITLED.findall(plain[: agent.start()])
+        if works and "《" in asked.clause and works[-1] not in asked.clause:
+            continue  # who wrote something else
         yield from variants(agent[1] or agent[2])
     who = ASKS_WHO.match(asked.clause) is not None
     if who or not asked.stems:
@@ -242,6 +250,12 @@ def _found_otherwise(sentence: str, plain: str, asked: QuestionForm) -> Iterable
         yield from variants(plain)
 
 
+def _before_echo(text: str, question: str) -> str:
+    """Return a Chinese text up to where it repeats the question: `大雾` of `大雾延误`, asked why something is 延误."""
+    ends = [at for at in range(1, len(text) - 1) if text[at : at + 2] in question and not text[at].isascii()]
+    return text[: ends[0]].rstrip("而，,") or text if ends else text
+
+
 def variants(complement: str) -> Iterable[str]:
     """Return a complement as it is, and without what is added to it: `approximately`, `written by`, `in 1993`, what follows a comma."""
     text = complement
@@ -259,7 +273,7 @@ def variants(complement: str) -> Iterable[str]:
             if (match := pattern.search(text)) is not None and match.start():
                 text = text[: match.start()]
                 yield text
-        for pattern in (BRACKETED, ENDED, HAN_AGENT_END, PLACE_OF, PLURAL):
+        for pattern in (BRACKETED, COMPANY, ENDED, HAN_AGENT_END, PLACE_OF, PLURAL):
             if (shorter := pattern.sub("", text)) and shorter != text:
                 text = shorter
                 yield text

@@ -172,7 +172,7 @@ def _echoed(sentence: str, clauses: list[str], asked: QuestionForm, whole: str) 
     repeats = asked.stems <= said or (len(asked.stems & said) * 2 >= min(len(asked.stems), len(said)) > 0)
     if (
         not repeats
-        or not _is_statement(best)
+        or not _is_statement(best, clause_asked)
         or negations(clause_asked.replace("不", "", clause_asked.count("是不是")))
     ):
         return None
@@ -216,8 +216,10 @@ def _holds_predicate(said: set[str], question: str) -> bool:
     return words[-1:] == [] or len(predicate & said) * 2 >= len(predicate)
 
 
-def _is_statement(clause: str) -> bool:
-    return not OTHERS_SAY.search(NEGATIVE.sub("", clause)) and "?" not in clause
+def _is_statement(clause: str, question: str = "") -> bool:
+    """True unless a clause doubts or reports something in words that its question does not have."""
+    doubts = [match[0] for match in OTHERS_SAY.finditer(NEGATIVE.sub("", clause))]
+    return all(doubt in question for doubt in doubts) and "?" not in clause
 
 
 def _without_names(text: str) -> str:

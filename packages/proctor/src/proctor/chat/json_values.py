@@ -1,6 +1,6 @@
 """Read the JSON values that a reply gives, strictly: nothing is repaired, and no part of a broken value is taken for the whole.
 
-A value is the whole reply, a fenced block, or an object or list within prose. What comes after a correction (`Correction: …`,
+A value is the whole reply, a fenced block, or an object or list within prose; thoughts before the reply are no part of it. What comes after a correction (`Correction: …`,
 `更正：…`) or is announced as final replaces what came before.
 """
 
@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Iterator
 
+from proctor.chat.thinking import parted
 from proctor.runtime.patterns import compile_later
 
 MOST_PLACES = 50
@@ -46,7 +47,7 @@ def read_values(reply: str) -> list[object]:
     try:
         return [decode(reply)]
     except NotJson:
-        pass
+        _, reply = parted(reply)
     spans = list(_fenced(reply)) or list(_inline(reply))
     if any(isinstance(value, dict) for _, _, value in spans):
         spans = [span for span in spans if not CITATION.fullmatch(reply[span[0] : span[1]])]
