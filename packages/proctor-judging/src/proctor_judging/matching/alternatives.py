@@ -17,6 +17,8 @@ HAN_OFFERED = compile_later(
     rf"(?:^|[，,。：:是])(?P<one>[{HAN}A-Za-z]{{1,8}}?)[和与跟、](?P<other>[{HAN}A-Za-z]{{1,8}}?)(?:相比)?[，,]?(?:哪[一]?[个种位座条里家]|谁|哪儿)|"
     rf"(?:是|属于|^|[，,])(?P<first>[{HAN}A-Za-z]{{1,8}})(?:，|,)?还是(?P<second>[{HAN}A-Za-z]{{1,8}}?)[?？]"
 )
+LISTED = compile_later(r":\s?((?:(?:an? |the )?[\w'’-]+(?: [\w'’-]+)?,\s?)+(?:or |and )?(?:an? |the )?[\w'’-]+(?: [\w'’-]+)?)\s?\?\s*$", re.IGNORECASE)
+COMMA_OR = compile_later(r",\s?(?:or\s|and\s)?|\sor\s")
 CLAUSE = compile_later(
     r"[,，;；:：。(（]\s?|\s[–—-]\s|(?<!even)\s(?=(?:but|while|whereas|although|though|even though|because|since)\s)",
     re.IGNORECASE,
@@ -52,6 +54,9 @@ def chosen_alternative(sentences: Sequence[str], asked: QuestionForm, question: 
 
 
 def _offered(question: str) -> tuple[str, ...]:
+    if (listed := LISTED.search(question)) is not None:
+        names = [ARTICLE.sub("", name.strip()) for name in COMMA_OR.split(listed[1]) if name.strip()]
+        return tuple(names) if len(set(names)) == len(names) > 1 else ()
     match = OFFERED.search(question) or HAN_OFFERED.search(question)
     if match is None:
         return ()

@@ -271,7 +271,7 @@ def _narrowings(question: str) -> list[Callable[[Sequence[_Candidate]], list[_Ca
     asks_year = wording.ASKS_YEAR.search(question) is not None
     units = [name for name in units_asked(question) if name not in COUNTS]
     negative = bool(negations(question))
-    asks_each = wording.EACH.search(question) is not None
+    asks_each = wording.EACH.search(interrogative(question)) is not None
     counters = wording.COUNTER_ASKED.findall(interrogative(question))
     counter = counters[-1] if counters else ""
     asks_before = wording.BEFORE_CHANGE.search(question) is not None
@@ -280,6 +280,7 @@ def _narrowings(question: str) -> list[Callable[[Sequence[_Candidate]], list[_Ca
     asks_total = asks_whole or wording.TOTAL.search(question) is not None or re.search("共", question) is not None
     asks_duration = wording.ASKS_YEARS.search(question) is not None
     asks_difference = wording.ASKS_DIFFERENCE.search(question) is not None
+    asks_speed = wording.ASKS_SPEED.search(question) is not None
     asks_rest = wording.ASKS_REST.search(question) is not None
     dimensions = _dimensions_asked(question)
     return [
@@ -292,6 +293,8 @@ def _narrowings(question: str) -> list[Callable[[Sequence[_Candidate]], list[_Ca
         ],
         lambda those: [each for each in those if dimensions and _dimensions(each) == dimensions],
         lambda those: [each for each in those if _value(each.text) not in said],
+        lambda those: [each for each in those if asks_speed and _is_rate(each)],
+        lambda those: those[-1:] if _concludes_by_equation(those[-1]) else [],
         lambda those: [each for each in those if asks_rest and wording.REST_BEFORE.search(each.before)],
         lambda those: [each for each in those if asks_difference == _is_difference(each)],
         lambda those: those[1:] if not asks_total and _is_whole(those) else [],
@@ -300,7 +303,7 @@ def _narrowings(question: str) -> list[Callable[[Sequence[_Candidate]], list[_Ca
         lambda those: [each for each in those if asks_before or _is_base(each) == asks_whole],
         lambda those: [each for each in those if wording.ASKS_MONEY.search(question) and _is_money(each)],
         lambda those: [each for each in those if asks_each or not _is_rate(each)],
-        lambda those: [each for each in those if wording.EACH_OF.search(question) and _is_rate(each)],
+        lambda those: [each for each in those if wording.EACH_OF.search(interrogative(question)) and _is_rate(each)],
         lambda those: [each for each in those if not LONE_ONE.match(each.text)],
         lambda those: [each for each in those if wording.TIMES.search(question) or not _is_multiplier(each)],
         lambda those: [each for each in those if negative and negations(_harmless(each.clause))],
@@ -397,6 +400,11 @@ def _has_unit(one: _Candidate, units: Sequence[str]) -> bool:
     kinds = [unit.dimensions for name in units if name != "%" and (unit := read_unit(name)) is not None]
     said = any(name in one.text + END_OF_NOUN.split(one.after[: wording.NOUN], maxsplit=1)[0] for name in units)
     return said or (quantity is not None and quantity.unit.dimensions in kinds)
+
+
+def _concludes_by_equation(one: _Candidate) -> bool:
+    """True for the result of a last clause such as `so it costs $60 − $18 = $42`."""
+    return one.before.rstrip().endswith("=") and wording.STATED_CONCLUSION.match(one.clause) is not None
 
 
 def _concluding(those: Sequence[_Candidate], question: str) -> list[_Candidate]:

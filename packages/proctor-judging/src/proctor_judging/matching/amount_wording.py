@@ -176,6 +176,7 @@ ASKS_WINNER = compile_later(r"\bwinn(?:er|ing)\b|获胜|[胜赢][者家方]|胜�
 ASKS_LOSER = compile_later(r"\blos(?:er|ing)\b|落选|[败输][者家方]", re.IGNORECASE)
 BARE = compile_later(r"\d[\d,.]*")
 OWN_RANK = compile_later(r"第[一二三四五六七八九十\d]{1,3}名?$")
+ASKS_SPEED = compile_later(r"\b(?:speed|velocity|how fast)\b|速度|时速|多快", re.IGNORECASE)
 EACH_OF = compile_later(
     r"\b(?:one (?!of\b)\w+ (?:cost|weigh|last|have|has|hold)s?|each|per|every|apiece|an? (?:week|day|month|hour|year))\b|每",
     re.IGNORECASE,

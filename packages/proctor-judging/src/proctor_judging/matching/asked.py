@@ -29,7 +29,7 @@ MOMENT = compile_later(
 AMOUNT = compile_later(
     r"\bhow (?:many|much|old|long|far|tall|high|fast|deep|wide|heavy|thick|hot|cold|big|large|loud|often)\b|"
     r"\bhow \w+(?:er) (?:is|was|are|were|did|does)\b|\b(?:what|which) (?:percentage|percent|proportion|fraction|share|number|amount|floor)\b|"
-    r"\bby (?:how much|what)\b|多少|几(?!何)|多[大高长远久重快深宽厚]|占比|[率比]例?(?:是|为)",
+    r"\bby (?:how much|what)\b|多少|几(?!何)|多[大高长远久重快深宽厚]|占比|[率比]例?(?:是|为)(?!谁|哪|什么)",
     re.IGNORECASE,
 )
 WORDS = compile_later(

@@ -22,6 +22,7 @@ from proctor_judging.matching.han_clauses import answering_clause, weekday
 from proctor_judging.matching.han_words import marked_name, read_han_words
 from proctor_judging.matching.lists import read_items
 from proctor_judging.matching.lone_names import read_lone_name
+from proctor_judging.matching.new_words import new_han_words, new_words
 from proctor_judging.matching.number_words import with_digits
 from proctor_judging.matching.numbers import read_number
 from proctor_judging.matching.plain_prose import plain_prose
@@ -99,6 +100,9 @@ DERIVES = compile_later(
     r"(?:代入|解|求|可|算|即)得[:：]?|\b(?:we (?:get|obtain|find|have)|gives|yields)\b:?", re.IGNORECASE
 )
 FOREIGN = compile_later(r"[\u3400-\u9fff](?:是|为|叫做?|即|：)\s?([A-Za-z][\x20-\x7e]{1,40})$")
+BECAUSE = compile_later(r"(?:(?:it(?:['’]s| is| was) )?(?:because(?: of)?|due to)\s|(?:这?是)?(?:因为|由于))(.{2,200})", re.IGNORECASE)
+PART_OF = compile_later(r"\band\b|\b(?:half|part|most|all|some|both|one|each|piece|pair) of\b", re.IGNORECASE)
+WHY = compile_later(r"\bwhy\b|为什么|为何", re.IGNORECASE)
 HEADING = compile_later(r"(?:最终)?(?:结论|答案|解答|分析|回答|结果|解析|总结|解|答)[:：]?")
 ASKED_TERM = compile_later(r"求\s?([A-Z][∩∪][A-Z])\W*$")
 MOST_READINGS = 2
@@ -220,12 +224,14 @@ def read_statements(text: str, question: str = "") -> tuple[Claim, ...]:
         return (Claim((day,)),)
     if value := _of_term(text, question):
         return (Claim((value,)),)
+    if WHY.search(asked.clause) and (because := [match[1] for match in map(BECAUSE.match, sentences) if match]):
+        return (Claim((because[-1].strip(" .。"),)),)
     answering = chosen(sentences, asked.clause)
     if answering and asked.kind != "words" and (formula := _formula(answering[-1], asked)):
         return (Claim(formula),)
     if asked.kind == "words" and (marked := marked_name(text)):
         return (Claim((marked,)),)
-    if asked.kind in ("words", "") and (named := read_han_words(sentences, asked)):
+    if asked.kind in ("words", "") and (named := _named_in_han(sentences, asked)):
         return (Claim(named),)
     if asked.kind != "moment" and (value := _foreign(sentences)):
         return (Claim((value,)),)
@@ -240,9 +246,10 @@ def read_statements(text: str, question: str = "") -> tuple[Claim, ...]:
     amounts = [amount for amount in amounts or () if amount.text not in asked.clause]
     if amounts:
         return _of_either(worded[-1] if worded else StatedWords(), amounts, asked)
+    direct = any(words.direct for words in worded[:1])
     distinct = worded[:1] if asked.stems else worded if len(worded) <= MOST_READINGS else []
-    direct = any(words.direct for words in distinct)
-    return _with_lone_name(tuple(Claim(words.forms) for words in distinct), sentences, asked, direct=direct)
+    named = _with_lone_name(tuple(Claim(words.forms) for words in distinct), sentences, asked, direct=direct)
+    return _with_new_words(named, sentences, asked, direct=direct)
 
 
 def _foreign(sentences: Sequence[str]) -> str:
@@ -250,6 +257,30 @@ def _foreign(sentences: Sequence[str]) -> str:
     plain = plain_statement(sentences[0]) if len(sentences) == 1 else None
     match = FOREIGN.search(plain) if plain is not None else None
     return match[1].strip() if match is not None and read_number(tidy(match[1])) is None else ""
+
+
+def _named_in_han(sentences: Sequence[str], asked: QuestionForm) -> tuple[str, ...]:
+    """Return what a Chinese reply names: by the place of the interrogative, and by what its clause adds to the question."""
+    added = new_han_words(sentences, asked) if not asked.several else ""
+    named = read_han_words(sentences, asked)
+    if not added or (named and not all(name in added for name in named)):
+        return named
+    kept = [name for name in named if f"{name}的" not in added]
+    return tuple(dict.fromkeys([*kept[:1], *variants(added), *kept])) if kept[:1] != [added] else named
+
+
+def _with_new_words(
+    claims: tuple[Claim, ...], sentences: Sequence[str], asked: QuestionForm, *, direct: bool
+) -> tuple[Claim, ...]:
+    """Return what an English sentence adds to its question where nothing else was read, or only a part of it after `and` or `of`."""
+    new = new_words(sentences, asked) if asked.kind in ("words", "") and len(claims) < MOST_READINGS else ()
+    if not new:
+        return claims
+    if not claims or (not direct and not any(form in new for form in claims[0].forms)):
+        return (Claim((*new, *shorter_names(new, asked))),)
+    read = str(claims[0])
+    rest = new[0].removesuffix(read) if read != new[0] else ""
+    return (Claim(new),) if rest != new[0] and PART_OF.search(rest) else claims
 
 
 def _enumerated(sentences: Sequence[str], asked: QuestionForm) -> str:

@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Sequence
 
 from proctor_judging.matching.marked_answers import half_width, last_announced, last_boxed, without_thoughts
-from proctor_judging.matching.text import negations
+from proctor_judging.matching.text import negations, tidy
 from proctor_judging.matching.unit_table import read_unit
 
 MOST_CHARACTERS = 20_000  # of a reply in which marks within a line are looked for
@@ -68,7 +68,7 @@ _HINT = re.compile(
     r"(?<=_)\s?[(（](?!\s*[)）])[A-Za-z /,']{1,40}[)）]|[(（][^()（）_]{0,40}[填选用][^()（）_]{0,40}[)）]"
 )
 _SENTENCE_START = re.compile(r"[.。!！?？:：;；]\s*")
-_REMARK = re.compile(r"(?:(?<=\w)\s\([^()]*[^\W\d_]{2}[^()]*\)|（[^（）]*[^\W\d_]{2}[^（）]*）)$")
+_REMARK = re.compile(r"(?:(?<=\w)\s\([^()]*(?:[^\W\d_]{2}|[A-Z]\d)[^()]*\)|（[^（）]*[^\W\d_]{2}[^（）]*）)$")
 _LABEL = re.compile(r"([^:：=\d]{1,40})\s?[:：=]\s*(?=\S)")
 _IN_UNIT = re.compile(r"([-+−]?\d[\d.,/]*)\s?(\D{1,12})")
 _NEXT_WORDS = re.compile(r"(([°%]?[A-Za-z]{1,20}|[\u3400-\u9fff])[\u3400-\u9fff]{0,3})")
@@ -88,6 +88,8 @@ def fill_gaps(reply: str, question: str, count: int) -> list[str] | None:
         return None
     text = _BOLD.sub(r"\1\2", without_thoughts(reply)[-LONGEST_VALUE * 10 :])
     match = _completed([first, *pieces[1:]], text) or _completed(pieces, text)
+    if match is None and len(pieces) > 2 and pieces[-1]:
+        match = _completed([first, *pieces[1:-1], ""], text)  # what follows the last gap may stand elsewhere
     if match is None or len(negations(without_thoughts(reply))) != len(negations(question + "".join(match.groups()))):
         return None
     return [answer.strip("_ ") for answer in match.groups()]
@@ -131,8 +133,8 @@ def _without(answer: str, before: str, after: str) -> str:
         answer = answer[label.end() :]
     if "=" not in before:
         answer = answer.rpartition("=")[2].strip(" $") or answer
-    if (amount := _IN_UNIT.fullmatch(answer)) is not None and (unit := read_unit(amount[2])) is not None:
-        words = after.strip()
+    if (amount := _IN_UNIT.fullmatch(answer)) is not None and (unit := read_unit(tidy(amount[2]))) is not None:
+        words = tidy(after)
         named = [words[:size] for size in range(1, 5)] + re.findall(r"[A-Za-z]+(?: [A-Z][a-z]+)?", words)[:1]
         answer = amount[1] if unit in [read_unit(word) for word in named if word] else answer
     following = _NEXT_WORDS.match(after.strip())

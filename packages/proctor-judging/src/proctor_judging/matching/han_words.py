@@ -40,6 +40,7 @@ OBJECT_END = compile_later(
     r"(?<=[^，])(?:来|去|进行|而|以便|等|已经)(?=.).*$|(?<=[^，]{2})(?:市中心|境内|市区|一带|的.*|附近)$"
 )
 MEASURE = compile_later(r"[个座条种类所支项颗只片本部首家位款边面]$")  # its noun follows
+FIRST_TO = compile_later("首先|最先|率先|最早|第一")
 DESCRIBED = compile_later(rf"一[只个位名种座条件部所家款][^，。]{{0,24}}的([{HAN}]{{2,8}})")  # 一只名叫菲尔的狐狸
 DYNASTY = compile_later(
     r"^(?:先秦|春秋|战国|[东西]?汉|三国|[东西]?晋|南北朝|隋|唐|五代|[南北]?宋|元|明|清|民国)(?:代|朝|末|初|时期?)?(?:著名|的)?(?=[\u3400-\u9fff]{2,4}$)"
@@ -172,7 +173,7 @@ def _agents(clause: str, predicate: str, question: str) -> Iterable[str]:
             yield _after_last_is(most[1])
     if deed := next((at for at in range(2, len(clause)) if clause[at : at + 2] in _pairs(predicate)), 0):
         doer = AGENT_END.sub("", _trimmed(_after_last_is(clause[:deed])))
-        if len(doer) <= deed - 2 and clause.startswith(doer):
+        if (len(doer) <= deed - 2 or FIRST_TO.match(clause, deed)) and clause.startswith(doer):
             yield doer
     for verb in _synonyms(predicate):
         at = clause.find(verb)

@@ -23,7 +23,7 @@ _LINK = (
     r"[\s*_`\"'“”‘’:,】)\]–—-]{0,6}(?:(?i:\b(?:us\s+with|me\s+with|only|just|is|are|was|would\s+be|should\s+be|must\s+be)\b)|应该是|应该为|应为|应是|应选|应该选|就是|是|为|有|选)?"
     r"[\s*_`\"'“”‘’:]{0,6}(?:(?i:(?:both\s+|the\s+)?(?:options?|choices?|letters?)\s+)|选项)?[\s*_`\"'“”‘’(\[【{「<]{0,6}"
 )
-_BETWEEN = r"[\s)\]】}>*_`]{0,3}(?:,\s?(?i:and|or)\b|[,;/&+、.]|和|与|及|以及|或|(?i:\band\b|\bor\b))[\s(\[【{<*_`]{0,3}|[ \t]{1,3}"
+_BETWEEN = r"[\s)\]】}>*_`]{0,3}(?:,\s?(?i:and|or)\b|[,;/&+、]|\.(?!\s)|和|与|及|以及|或|(?i:\band\b|\bor\b))[\s(\[【{<*_`]{0,3}|[ \t]{1,3}"
 _EDGE = r"(?![A-Za-z'’])"
 _OR = re.compile(r"\bor\b|或|还是", re.IGNORECASE)
 _ITEM = (
@@ -264,6 +264,7 @@ def without_texts(reply: str, texts: Mapping[str, str]) -> str:
         if text.strip():
             words = re.escape(text.strip())
             after = rf"(?<![A-Za-z\d])(\(?{letter}\)?)(\*\*)?(?:[.、:：)]|\s?[-–—])?\s{{0,2}}(?:[(（]{words}[)）]|(?<=[.、:：)\s*-]){words}(?![\w]))"
+            reply = re.sub(rf"(?<![A-Za-z\d]){words}\s?[(（](?:option |选项)?({letter})[)）]", r"\1", reply, flags=re.IGNORECASE)
             reply = re.sub(after, r"\1\2", reply, flags=re.IGNORECASE) if text.strip() != letter else reply
     return reply
 

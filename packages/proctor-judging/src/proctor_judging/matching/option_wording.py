@@ -19,6 +19,10 @@ HAN_ALL_BUT_ARE_OUT = compile_later(
 EVERYTHING_BUT = compile_later(
     r"^\W*(?:everything|all) (?:but|except|apart from|other than) ([A-H](?: and [A-H])?)\W*$", re.IGNORECASE
 )
+JUDGED_LINE = compile_later(
+    r"^\W{0,6}(?:option |statement |选项)?(?P<letter>[A-H])\W{0,3}[.:)、：](?:(?!\b[A-H]\s?[.:)、：])[^\n]){1,400}?[.。,，;；:：–—-]\W{0,4}(?:this is |that is |it is |所以|因此|故|该项)?(?P<said>correct|incorrect|true|false|right|wrong|正确|错误)\W*$",
+    re.IGNORECASE | re.MULTILINE,
+)
 ALL_BUT = compile_later(
     r"\b(all|every\w*|each)((?: \w+)?) but (?=(?:option )?[A-H]\b[^.;]{0,20}\b(?:is|are)\b)", re.IGNORECASE
 )
@@ -43,6 +47,7 @@ def plain_wording(text: str, question: str, *, wrong_wanted: bool) -> str:
     if not wrong_wanted:
         text = ALL_BUT_ARE_OUT.sub(r"The answer is \1", text)
         text = HAN_ALL_BUT_ARE_OUT.sub(r"答案是\1", text)
+    text = JUDGED_LINE.sub(lambda line: f"{line['letter']} is {line['said']}.", text)
     text = ALL_BUT.sub(r"\1\2 except ", text)
     text = EVERYTHING_BUT.sub(r"All except \1 are correct", text)
     verdict = re.search(r"\b(true|correct|right|false|wrong)\b", text)

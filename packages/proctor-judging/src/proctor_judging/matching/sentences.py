@@ -60,10 +60,10 @@ ADVERB_OF_A_GUESS = compile_later(
     r"\b(?:maybe|perhaps|possibly|probably|(?:most |very )?likely|i guess)\b,?\s?|也许|或许|大概|可能", re.IGNORECASE
 )
 OTHERS_SAY = compile_later(
-    r"\b(?:said|says?|claim(?:s|ed)?|attribut\w+|thought|thinks|ask(?:s|ed|ing)?|wonder(?:s|ed|ing)?|torn|whether|if|someone|somebody|expect(?:s|ed)|used to|formerly|previously|once|doubts?|wrong|"
+    r"\b(?:said|says?|claim(?:s|ed)?|attribut\w+|thought|thinks|ask(?:s|ed|ing)?|wonder(?:s|ed|ing)?|torn|whether|if|someone|somebody|expect(?:s|ed)|(?<!is )(?<!are )(?<!was )(?<!be )used to|formerly|previously|once(?! (?:a|an|every|per)\b)|doubts?|wrong|"
     r"incorrect|misspell\w*|mistaken(?:ly)?|pretend|suppose|imagine|assum(?:e|ing)|some people|many people|confused|mistake|false|instead of|"
     r"too (?:high|low|big|small|large|few|many|much|long|short)|neither|either|nor|unless|deny|denied|rul(?:e|ed|ing) out|exclud(?:e|ed|ing)|anything but|far from|fails?|failed|hardly|barely|refus(?:e|es|ed) to|declin(?:e|es|ed) to|(?:stopped|ceased)(?= \w+ing)|avoid(?:s|ed)?|(?:almost|nearly) [a-z]+ed)\b|"
-    r"是否|曾经|曾是|有人|误以为|据称|以为|的话|假设|假如|如果|要是|错误|排除|除了|除外|以外|而非|怀疑", re.IGNORECASE
+    r"是否|曾经|曾是|(?<![所没具])有人|误以为|据称|(?<![可足加])以为|的话|假设|假如|如果|(?<![主只重])要是|错误|排除|除了|除外|以外|而非|怀疑", re.IGNORECASE
 )  # fmt: skip
 # `Not Rome.`, before what it is
 DENIAL = compile_later(r"not\s[^.,;]{1,40}|(?:不是|并非)[^，,。]{1,20}", re.IGNORECASE)

@@ -132,6 +132,9 @@ def _said(sentence: str, asked: QuestionForm) -> bool | None:
 
 def _of_predicate(clauses: list[str], question: str) -> bool | None:
     """Return what clauses say of the Chinese predicate that is asked: `并非不相等` affirms 相等, `是无理数` denies 有理数."""
+    first = clauses[0].rstrip("了的") if clauses else ""
+    if 1 < len(first) <= LONGEST_PREDICATE and question.rstrip("吗么呢?？。 ").rstrip("了的").endswith(first):
+        return not negations(first)
     for clause in clauses:
         for start in range(max(0, len(question) - LONGEST_PREDICATE), len(question) - 2):
             predicate = question[start:].rstrip("吗么呢?？。 ")
