@@ -17,7 +17,11 @@ HAN_OFFERED = compile_later(
     rf"(?:^|[，,。：:是])(?P<one>[{HAN}A-Za-z]{{1,8}}?)[和与跟、](?P<other>[{HAN}A-Za-z]{{1,8}}?)(?:相比)?[，,]?(?:哪[一]?[个种位座条里家]|谁|哪儿)|"
     rf"(?:是|属于|^|[，,])(?P<first>[{HAN}A-Za-z]{{1,8}})(?:，|,)?还是(?P<second>[{HAN}A-Za-z]{{1,8}}?)[?？]"
 )
-LISTED = compile_later(r":\s?((?:(?:an? |the )?[\w'’-]+(?: [\w'’-]+)?,\s?)+(?:or |and )?(?:an? |the )?[\w'’-]+(?: [\w'’-]+)?)\s?\?\s*$", re.IGNORECASE)
+LISTED = compile_later(
+    r":\s?((?:(?:an? |the )?[\w'’-]+(?: [\w'’-]+)?,\s?)+(?:or |and )?(?:an? |the )?[\w'’-]+(?: [\w'’-]+)?)\s?\?\s*$",
+    re.IGNORECASE,
+)
+OF_BOTH = compile_later("(.{1,6})两([队人组班校厂个])")
 COMMA_OR = compile_later(r",\s?(?:or\s|and\s)?|\sor\s")
 CLAUSE = compile_later(
     r"[,，;；:：。(（]\s?|\s[–—-]\s|(?<!even)\s(?=(?:but|while|whereas|although|though|even though|because|since)\s)",
@@ -61,6 +65,8 @@ def _offered(question: str) -> tuple[str, ...]:
     if match is None:
         return ()
     names = [name for name in match.groups() if name]
+    if (both := OF_BOTH.fullmatch(names[-1])) is not None:
+        names = [names[0] + both[2], both[1] + both[2]]  # 甲、乙两队
     return tuple(ARTICLE.sub("", name).strip() for name in names) if len(set(names)) == 2 else ()
 
 

@@ -29,6 +29,7 @@ CODE = compile_later(
     rf"^\W*(?:(?:you (?:can|should|could|would) |simply |just |please )*(?:use|run|type|call|try|enter|execute)|(?:可以|应该?|请)?(?:使?用|运行|执行|输入|调用))(?: the)?(?: [a-z]+| ?[{HAN}]{{1,4}})?\s?`([^`\n]{{1,80}})`",
     re.IGNORECASE,
 )
+SPAN_OF_CODE = compile_later(r"(?<!`)`([^`\n]{1,80})`(?!`)")
 INTRODUCES = compile_later(r"[:：]\W*$")
 MARK_OF_ITEM = compile_later(r"\s*(?:[-*•·]|\(?\d{1,2}[.)、)）]|[①-⑳])\s*")
 EXPLAINED = compile_later(r"\s[-–—]+\s.*$|[:：]\s?(?=\D).*$|\s?[(（].*$|[，,](?=.{12}).*$")
@@ -45,10 +46,11 @@ def set_off(reply: str, asked: QuestionForm) -> str | None:
     'Canberra'
     >>> set_off("It is not **Sydney**.", read_asked("What is the capital of Australia?"))
     """
-    sentences = split(reply.replace("**", "\x01").replace("__", "\x01"))
+    marks = ("**", "__") if BOLD.search(reply) else ("`",)
+    sentences = split(re.sub("|".join(map(re.escape, marks)), "\x01", reply))
     if (code := CODE.match(reply)) is not None and not negations(reply[: code.end()]):
         return code[1]
-    parts = _bold_parts(reply, asked)
+    parts = _bold_parts(reply, asked) or _code_parts(reply, asked)
     lines = [line for line in reply.splitlines() if line.strip()]
     if len(set(parts)) > 1 and lines and (last := _bold_parts(lines[-1], asked)) and CONCLUDES.match(lines[-1]):
         parts = last
@@ -73,6 +75,13 @@ def _bold_parts(reply: str, asked: QuestionForm) -> list[str]:
             continue
         parts.append(part.rstrip(".。!！"))
     return parts
+
+
+def _code_parts(reply: str, asked: QuestionForm) -> list[str]:
+    """Return the parts in code, where the question does not ask for an amount."""
+    if asked.kind not in ("words", ""):
+        return []
+    return [match[1].strip() for match in SPAN_OF_CODE.finditer(reply) if match[1] not in asked.clause]
 
 
 def _says_for_certain(sentence: str, part: str) -> bool:

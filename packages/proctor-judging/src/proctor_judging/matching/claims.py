@@ -27,7 +27,7 @@ from proctor_judging.matching.number_words import with_digits
 from proctor_judging.matching.numbers import read_number
 from proctor_judging.matching.plain_prose import plain_prose
 from proctor_judging.matching.quantities import read_quantity
-from proctor_judging.matching.question_words import MOST_CHARACTERS, echo
+from proctor_judging.matching.question_words import MOST_CHARACTERS, echo, stem
 from proctor_judging.matching.ranges import read_span
 from proctor_judging.matching.sentences import (
     CONCLUDES,
@@ -45,7 +45,7 @@ from proctor_judging.matching.sentences import (
 )
 from proctor_judging.matching.solutions import equal_values, read_solutions
 from proctor_judging.matching.stated_amounts import BRACKETED_UNIT, stated_amounts
-from proctor_judging.matching.stated_words import StatedWords, aliases, read_words, shorter_names, variants
+from proctor_judging.matching.stated_words import StatedWords, aliases, before_echo, read_words, shorter_names, variants
 from proctor_judging.matching.syntax import read_tree
 from proctor_judging.matching.text import FENCED, tidy
 from proctor_judging.matching.truth import read_truth, truth_of
@@ -100,9 +100,14 @@ DERIVES = compile_later(
     r"(?:代入|解|求|可|算|即)得[:：]?|\b(?:we (?:get|obtain|find|have)|gives|yields)\b:?", re.IGNORECASE
 )
 FOREIGN = compile_later(r"[\u3400-\u9fff](?:是|为|叫做?|即|：)\s?([A-Za-z][\x20-\x7e]{1,40})$")
-BECAUSE = compile_later(r"(?:(?:it(?:['’]s| is| was) )?(?:because(?: of)?|due to)\s|(?:这?是)?(?:因为|由于))(.{2,200})", re.IGNORECASE)
+BECAUSE = compile_later(
+    r"(?:(?:it(?:['’]s| is| was) )?(?:because(?: of)?|due to)\s|(?:这?是)?(?:因为|由于))(.{2,200})", re.IGNORECASE
+)
 PART_OF = compile_later(r"\band\b|\b(?:half|part|most|all|some|both|one|each|piece|pair) of\b", re.IGNORECASE)
 WHY = compile_later(r"\bwhy\b|为什么|为何", re.IGNORECASE)
+MONTH = compile_later(r"\b(?:which|what) month\b", re.IGNORECASE)
+RATE = compile_later(r"(?:\s(?:per|an?|each|every)\s|/)([a-z]{3,12})$", re.IGNORECASE)
+IS_IT = compile_later(r"(?:\b(?:is|equals)|[是为])\s?$", re.IGNORECASE)
 HEADING = compile_later(r"(?:最终)?(?:结论|答案|解答|分析|回答|结果|解析|总结|解|答)[:：]?")
 ASKED_TERM = compile_later(r"求\s?([A-Z][∩∪][A-Z])\W*$")
 MOST_READINGS = 2
@@ -175,7 +180,7 @@ def _laid_out(reply: str, question: str) -> tuple[Claim, ...]:
     if is_sentence(part):
         return read_statements(part, question)
     if asked.kind in ("words", ""):
-        forms = [*variants(part), *aliases(part)]
+        forms = [*variants(part), *aliases(part), part.removesuffix("()")]
         return (Claim(tuple(dict.fromkeys([*forms, *shorter_names(forms, asked)]))),)
     return ()
 
@@ -212,6 +217,7 @@ def read_statements(text: str, question: str = "") -> tuple[Claim, ...]:
         return (Claim((first, ARTICLE.sub("", first))),)
     if (alternative := chosen_alternative(sentences, asked, question)) is not None:
         return (Claim((alternative,)),)
+    spoken = sentences
     if asked.stems and HAN_WORD.search(text) is None:
         plain = plain_prose(sentences, asked)
         if plain != list(sentences):
@@ -225,7 +231,7 @@ def read_statements(text: str, question: str = "") -> tuple[Claim, ...]:
     if value := _of_term(text, question):
         return (Claim((value,)),)
     if WHY.search(asked.clause) and (because := [match[1] for match in map(BECAUSE.match, sentences) if match]):
-        return (Claim((because[-1].strip(" .。"),)),)
+        return (Claim((before_echo(because[-1].strip(" .。"), asked.clause),)),)
     answering = chosen(sentences, asked.clause)
     if answering and asked.kind != "words" and (formula := _formula(answering[-1], asked)):
         return (Claim(formula),)
@@ -236,6 +242,8 @@ def read_statements(text: str, question: str = "") -> tuple[Claim, ...]:
     if asked.kind != "moment" and (value := _foreign(sentences)):
         return (Claim((value,)),)
     amounts = _amounts(text, sentences, question) if asked.kind != "words" else ()
+    if amounts and asked.kind == "moment" and MONTH.search(asked.clause):
+        amounts = [amount for amount in amounts if read_moments(tidy(amount.text))]  # not the 28 days of a month
     if amounts is None and asked.kind:
         return ()
     if amounts and asked.kind:
@@ -243,13 +251,14 @@ def read_statements(text: str, question: str = "") -> tuple[Claim, ...]:
     worded = list(dict.fromkeys(words for sentence in answering if (words := read_words(sentence, asked)).forms))
     if amounts is None:
         worded = [words for words in worded if words.direct and not any(map(str.isdigit, words.forms[0]))]
-    amounts = [amount for amount in amounts or () if amount.text not in asked.clause]
+    fresh = [amount for amount in amounts or () if amount.text not in asked.clause]
+    amounts = fresh or [amount for amount in amounts or () if len(amounts or ()) == 1 and IS_IT.search(amount.before)]
     if amounts:
         return _of_either(worded[-1] if worded else StatedWords(), amounts, asked)
     direct = any(words.direct for words in worded[:1])
     distinct = worded[:1] if asked.stems else worded if len(worded) <= MOST_READINGS else []
-    named = _with_lone_name(tuple(Claim(words.forms) for words in distinct), sentences, asked, direct=direct)
-    return _with_new_words(named, sentences, asked, direct=direct)
+    claims = _with_lone_name(tuple(Claim(words.forms) for words in distinct), sentences, asked, direct=direct)
+    return _with_new_words(claims, spoken, asked, direct=direct)
 
 
 def _foreign(sentences: Sequence[str]) -> str:
@@ -261,19 +270,19 @@ def _foreign(sentences: Sequence[str]) -> str:
 
 def _named_in_han(sentences: Sequence[str], asked: QuestionForm) -> tuple[str, ...]:
     """Return what a Chinese reply names: by the place of the interrogative, and by what its clause adds to the question."""
-    added = new_han_words(sentences, asked) if not asked.several else ""
+    added = new_han_words(sentences, asked) if not asked.several else ()
     named = read_han_words(sentences, asked)
-    if not added or (named and not all(name in added for name in named)):
+    if not added or (named and not all(name in added[0] for name in named)):
         return named
-    kept = [name for name in named if f"{name}的" not in added]
-    return tuple(dict.fromkeys([*kept[:1], *variants(added), *kept])) if kept[:1] != [added] else named
+    kept = [name for name in named if f"{name}的" not in added[0]]
+    return tuple(dict.fromkeys([*(form for words in added for form in variants(words)), *kept]))
 
 
 def _with_new_words(
     claims: tuple[Claim, ...], sentences: Sequence[str], asked: QuestionForm, *, direct: bool
 ) -> tuple[Claim, ...]:
     """Return what an English sentence adds to its question where nothing else was read, or only a part of it after `and` or `of`."""
-    new = new_words(sentences, asked) if asked.kind in ("words", "") and len(claims) < MOST_READINGS else ()
+    new = new_words(sentences, asked) if asked.kind in ("words", "", "moment") and len(claims) < MOST_READINGS else ()
     if not new:
         return claims
     if not claims or (not direct and not any(form in new for form in claims[0].forms)):
@@ -430,6 +439,8 @@ def _of_amount(amount: Amount, asked: QuestionForm) -> list[Claim]:
         forms = [amount.text, re.sub(r",? \d{4}$|^\d{4}年|\s?a\.?m\.?$", "", amount.text, flags=re.IGNORECASE)]
         if asked.kind == "moment" and (year := YEAR.search(amount.text)) is not None:
             forms.append(year[0])
+    if (rate := RATE.search(amount.text)) is not None and stem(rate[1]) in asked.stems:
+        forms.append(amount.text[: rate.start()])  # 40 hours per week, asked for hours per week
     lead = LEADING.search(amount.before)
     if lead is not None and ROUGHLY.fullmatch(lead[0]):
         forms = [f"about {amount.text}", *forms]

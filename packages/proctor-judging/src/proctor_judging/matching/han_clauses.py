@@ -30,8 +30,11 @@ RESULT = compile_later(
 SHARE_ASKED, SHARE = compile_later(r"几分之几|百分之几|几成|占比|比例"), compile_later(r"^占.{0,4}(?:\d|分之|成)")
 CONDITION = compile_later(r"当[^，,。]{1,16}?时[，,]?")
 RENAMED = compile_later(r"[，,](?:也就?叫|又叫|又称|也称|亦称|简称|约合|折合)[^，。]{1,20}(?=$|[。，,])")
-ASKS_WEEKDAY = compile_later(r"(?:星期|周|礼拜)几|\b(?:what|which) (?:day of the week|weekday)\b", re.IGNORECASE)
+ASKS_WEEKDAY = compile_later(
+    r"(?:星期|周|礼拜)几|\b(?:what|which) (?:day of the week|weekday|day (?:is|was|will)\b)", re.IGNORECASE
+)
 WEEKDAY = compile_later(r"(?:星期|周|礼拜)[一二三四五六日天]|\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day\b")
+LAST_WEEKDAY = compile_later(rf"(?:\bis(?: a)? |是|为)({WEEKDAY.pattern})\W*$")
 GAP = compile_later(r"(?:大?约)?(?:多少|几|哪一?[年月天日])")
 SHORTEST_SUBJECT = 4
 SAID_OF = compile_later(
@@ -145,6 +148,9 @@ def weekday(sentences: Sequence[str], asked: QuestionForm) -> str:
     times = TIMES_OF.findall(asked.clause)
     clauses = [clause for clause in clauses if times and times[0] in clause] or clauses
     days = {day for clause in clauses if not negations(clause) for day in WEEKDAY.findall(clause)}
+    days = days - set(WEEKDAY.findall(asked.clause)) or days
+    if len(days) > 1 and (last := LAST_WEEKDAY.search(clauses[-1])) is not None:
+        return last[1]  # 10 days after Monday is Thursday
     return days.pop() if len(days) == 1 else ""
 
 

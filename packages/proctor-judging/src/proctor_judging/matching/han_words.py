@@ -173,7 +173,8 @@ def _agents(clause: str, predicate: str, question: str) -> Iterable[str]:
             yield _after_last_is(most[1])
     if deed := next((at for at in range(2, len(clause)) if clause[at : at + 2] in _pairs(predicate)), 0):
         doer = AGENT_END.sub("", _trimmed(_after_last_is(clause[:deed])))
-        if (len(doer) <= deed - 2 or FIRST_TO.match(clause, deed)) and clause.startswith(doer):
+        is_first = clause.startswith(doer) or clause[:deed] in (f"是{doer}", f"最后是{doer}", f"最终是{doer}")
+        if (len(doer) <= deed - 2 or FIRST_TO.match(clause, deed)) and is_first:
             yield doer
     for verb in _synonyms(predicate):
         at = clause.find(verb)

@@ -17,17 +17,18 @@ from proctor_judging.matching.text import negations, tidy
 
 TOKEN = compile_later(r"[^\W_]+(?:['’-][^\W_]+)*|[^\w\s]")
 BRACKET = compile_later(r"\s?\([^()]{0,80}\)")
-JOINS = frozenset("of the a an and his her its their our my your".split())
+JOINS = frozenset(["of", "the", "a", "an", "and", "his", "her", "its", "their", "our", "my", "your"])
 ARTICLES = frozenset(["a", "an", "the"])
 ASKS_SUBJECT = compile_later(
     r"(?:who|which|what)\b(?! (?:is|are|was|were|do|does|did)\b)(?!.*\b(?:do|does|did)\b)", re.IGNORECASE
 )
-ADVERBS = frozenset("only just mostly mainly usually actually also both".split())
+PARTS = frozenset(["half", "part", "most", "some", "both", "several", "each"])
+ADVERBS = frozenset(["only", "just", "mostly", "mainly", "usually", "actually", "also", "both"])
 VERB_LIKE = compile_later(r"\w+(?:ing|ed)$")
 LONGEST_SENTENCE = 240
 MOST_WORDS = 10
 HAN_GAP = compile_later(
-    r"什么(?:样的?)?|哪(?:里|儿|[一两]?[个座条种类位家颗本部首项支国年月天款])?|谁|多少|几|何(?=[时地处])"
+    r"什么(?:样的?|[类种])?|哪(?:里|儿|[一两]?[个座条种类位家颗本部首项支国年月天款])?|谁|多少|几|何(?=[时地处])"
 )
 HAN_HEAD = compile_later(rf"[{HAN}]{{0,3}}$")
 MEASURED = compile_later(r"[个座条种类位家颗本部首项支国款]$")  # its noun follows
@@ -84,7 +85,7 @@ def _from_article(tokens: Sequence[re.Match[str]], span: tuple[int, int]) -> tup
 
 
 def _is_noun(first: str) -> bool:
-    return first[:1].isupper() or first.lower() in JOINS
+    return first[:1].isupper() or first.lower() in JOINS | PARTS
 
 
 def _stretches(tokens: Sequence[re.Match[str]], known: Sequence[bool]) -> Iterable[tuple[int, int]]:
@@ -107,30 +108,37 @@ def _stretches(tokens: Sequence[re.Match[str]], known: Sequence[bool]) -> Iterab
         yield start, end
 
 
-def new_han_words(sentences: Sequence[str], asked: QuestionForm) -> str:
-    """Return what stands in a Chinese clause where its question has its interrogative; '' unless the clause repeats the words before it.
+def new_han_words(sentences: Sequence[str], asked: QuestionForm) -> tuple[str, ...]:
+    """Return what stands in a Chinese clause where its question has its interrogative, and without the words after that; () unless it repeats those before.
 
     >>> from proctor_judging.matching.asked import read_asked
     >>> new_han_words(["绿茶属于不发酵茶"], read_asked("绿茶属于哪一类茶？"))
-    '不发酵茶'
+    ('不发酵茶',)
     >>> new_han_words(["绿茶不属于红茶"], read_asked("绿茶属于哪一类茶？"))
-    ''
+    ()
     """
     question = tidy(asked.clause).strip(" ？?。")
     gap = HAN_GAP.search(question)
     if gap is None or "是否" in question or len(sentences) != 1:
-        return ""
+        return ()
     left = re.sub(r"(?:是|为|指的?是|叫|的)+$", "", question[: gap.start()])
     clause = HAN_END.split(sentences[0])[0]
     left = next((left[cut:] for cut in range(SHORTEST_ANCHOR + 1) if left[cut:] and left[cut:] in clause), "")
     at = clause.find(left)
-    if len(left) < SHORTEST_ANCHOR or at < 0 or at > SHORTEST_ANCHOR or GUESS.search(clause) or OTHERS_SAY.search(clause) or contradicts(clause, asked.clause):
-        return ""
+    if (
+        len(left) < SHORTEST_ANCHOR
+        or at < 0
+        or at > SHORTEST_ANCHOR
+        or GUESS.search(clause)
+        or OTHERS_SAY.search(clause)
+        or contradicts(clause, asked.clause)
+    ):
+        return ()
     rest = HAN_FILLER.sub("", clause[at + len(left) :])
     denied = negations(clause[:at] + clause[at + len(left) : len(clause) - len(rest)]) or HAN_DENIED.match(rest)
     if denied or HAN_GAP.search(rest):
-        return ""
+        return ()
     following = question[gap.end() + 2 * (MEASURED.search(gap[0]) is not None) :]
     ends = [at for at in range(1, len(rest) - 1) if rest[at : at + 2] in following]
-    rest = rest[: ends[0]] if ends else rest
-    return rest if 0 < len(rest) <= LONGEST_HAN else ""
+    forms = (rest, rest[: ends[0]]) if ends else (rest,)
+    return forms if 0 < len(rest) <= LONGEST_HAN else ()

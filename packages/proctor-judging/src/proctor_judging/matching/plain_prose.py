@@ -79,7 +79,7 @@ NO_OTHER = compile_later(
 )
 IS = compile_later(
     r"\b(?:(?:gives?|yields?|returns?|gets|makes|hands) (?:you|us|me|one|back)|reads|looks|answers to(?= [A-Z])|(?:turn(?:s|ed)? out|prov(?:es?|ed)|happen(?:s|ed)?|work(?:s|ed)? out|tend(?:s|ed)?) to be|(?:works?|worked|comes?|came) out (?:at|to|as)|boils? down to|"
-    r"is (?:an |the )?(?:acronym|abbreviation|initialism|short|shorthand|another (?:name|word)) (?:for|of)|clocks? in at|weighs? in at|(?:stands?|stood|sits?) at|goes by the name (?:of )?|went by the name (?:of )?)\s",
+    r"is (?:an |the )?(?:Latin|Greek|French|Spanish|German|Italian|Japanese|acronym|abbreviation|initialism|short|shorthand|another (?:name|word)) (?:for|of)|clocks? in at|weighs? in at|(?:stands?|stood|sits?) at|goes by the name (?:of )?|went by the name (?:of )?)\s",
     re.IGNORECASE,
 )
 LEADS_TO = compile_later(

@@ -1,6 +1,7 @@
 """Read the solutions of an equation that a sentence tells as assignments: `x = 2 and x = -3`, `x₁=5, x₂=2`, `解得x=7`."""
 
 import re
+from fractions import Fraction
 
 from proctor.runtime.patterns import compile_later
 from proctor_judging.matching.numbers import read_number
@@ -14,7 +15,7 @@ ASSIGNED = compile_later(
 )
 MOST_SOLUTIONS = 12
 EQUALITY = compile_later(r"\s?([=≈])\s?")
-ROUNDED = 0.005  # by which a rounded value may differ
+ROUNDED = Fraction(1, 200)  # by which a rounded value may differ
 
 
 def read_solutions(sentence: str) -> tuple[str, ...]:
@@ -75,9 +76,8 @@ def equal_values(chain: str) -> tuple[str, ...]:
         number = read_number(piece.strip())
         if last is None or number is None:
             break
-        near = (
-            abs(number.value - last.value) <= ROUNDED * abs(last.value) if sign == "≈" else number.value == last.value
-        )
+        value, other = Fraction(number.value), Fraction(last.value)
+        near = abs(value - other) <= ROUNDED * abs(other) if sign == "≈" else value == other
         if not near:
             break
         values.append(piece.strip())

@@ -62,6 +62,8 @@ WHO = compile_later(
 )
 PERSON = compile_later(r"(?:[A-Z][\w'’-]+\.? |[A-Z]\. ){1,3}(?:(?:van|von|de|da|di|del|der) )*[A-Z][\w'’-]+")
 ARTICLE = compile_later(r"^(?:the|an?) ", re.IGNORECASE)
+HOW = compile_later(r"how (?:do|does|did|can|could|is|are|was|were|will|would)\b", re.IGNORECASE)
+MEANS = compile_later(r"\bby ((?!the\b|19|20)[a-z][^,;.]{1,80})$")
 WHY = compile_later(r"\bwhy\b|为什么|为何|原因", re.IGNORECASE)
 CAUSE = compile_later(
     r"\b(?:because(?: of)?|due to|owing to|caused by|from)\s|(?:因为|由于)|(?<=[\u3400-\u9fff])因(?![此而为素果子人])",
@@ -91,6 +93,9 @@ WINS = frozenset(["beat", "defea", "won", "win", "prevai", "did", "do"])
 HAN_AGENT_END = compile_later(
     rf"(?<=[{HAN}]{{2}})(?:应|于|在|所|因|受|率先|首次|首先|创作|发明|发现|提出|编写|[（(]).*$"
 )
+HAN_COUNTRY = compile_later(
+    "^(?:中国|我国|美国|英国|法国|德国|日本|韩国|俄罗斯|前?苏联|印度|意大利|西班牙|葡萄牙|加拿大|澳大利亚|新西兰|巴西|阿根廷|墨西哥|希腊|埃及|土耳其|荷兰|比利时|瑞士|瑞典|挪威|丹麦|芬兰|奥地利|波兰|泰国|越南|新加坡|马来西亚|南非)(?=[\u3400-\u9fff·]{2,12}$)(?![国队籍裔]|人$|语$)"
+)
 HAN_MODIFIER = compile_later(rf"^[^，。]{{1,24}}的(?=[{HAN}·《]{{2,14}}》?$)")
 PLACE_OF = compile_later(r", (?:[A-Z][\w-]+(?: [A-Z][\w-]+)?)$")
 HAN_AT = compile_later(
@@ -104,10 +109,10 @@ ABBREVIATED = compile_later(
 )
 REGION = compile_later(r", [A-Z][\w'’-]+(?: [A-Z][\w'’-]+)?(?=[,.]|$)")
 BRACKETED = compile_later(r"(?:\s\(|(?<=[\u3400-\u9fff])\(|\s?（)[^()（）]{1,60}[)）]$")
-COMPANY = compile_later(r",? (?:Inc|Corp|Corporation|Ltd|LLC|plc|GmbH|AG|Co)\.?$")
+COMPANY = compile_later(r",? (?:Inc|Corp|Corporation|Ltd|LLC|plc|GmbH|AG|Co)\.?$|(?<=[\u3400-\u9fff]{2})(?:公司|集团)$")
 LAST_NAME = compile_later(r"^[^·]+·(?=[^，。]{1,12}$)")
 PLACE = compile_later(
-    r"\b(?:in|at|on)\s(?:the\s)?([^,;.]{1,60})$|(?:[去到往了会用出释放]|产生|变成|含有|升起)([\u3400-\u9fff]{1,12})$"
+    r"\b(?:in|at|on)\s(?:the\s)?([^,;.]{1,60})$|(?:[去到往了用出释放]|会(?![议场馆员长])|产生|变成|含有|升起)([\u3400-\u9fff]{1,12})$"
 )
 PRONOUN = compile_later(
     r"(?:it|this|that|these|those|they|he|she|there|here|which|so|the answer|它|这|那|他|她|其)(?:['’]s|\s(?:is|was|are|were))?",
@@ -196,7 +201,7 @@ def _said_directly(sentence: str, plain: str, asked: QuestionForm) -> Iterable[s
     if (label := LABELLED.match(plain)) is not None:
         yield from variants(plain[label.end() :])
     if WHY.search(asked.clause) and (cause := CAUSE.search(sentence)) is not None:
-        yield from variants(_before_echo(sentence[cause.end() :], asked.clause))
+        yield from variants(before_echo(sentence[cause.end() :], asked.clause))
     for agent in AGENT.finditer(plain):
         works = TITLED.findall(plain[: agent.start()])
         if works and "《" in asked.clause and works[-1] not in asked.clause:
@@ -207,6 +212,9 @@ def _said_directly(sentence: str, plain: str, asked: QuestionForm) -> Iterable[s
         for by in BY.finditer(plain):
             if any(map(str.isupper, by[1])):
                 yield from variants(by[1])
+    if HOW.match(asked.clause) and (means := MEANS.search(plain)) is not None:
+        yield means[0].strip()
+        yield from variants(means[1])
     does = DOES.match(plain) if who else None
     if does is not None and (stem(does[2]) in asked.stems | WINS) and not echo(does[1]) <= asked.stems:
         yield does[1]
@@ -250,7 +258,7 @@ def _found_otherwise(sentence: str, plain: str, asked: QuestionForm) -> Iterable
         yield from variants(plain)
 
 
-def _before_echo(text: str, question: str) -> str:
+def before_echo(text: str, question: str) -> str:
     """Return a Chinese text up to where it repeats the question: `大雾` of `大雾延误`, asked why something is 延误."""
     ends = [at for at in range(1, len(text) - 1) if text[at : at + 2] in question and not text[at].isascii()]
     return text[: ends[0]].rstrip("而，,") or text if ends else text
@@ -265,7 +273,7 @@ def variants(complement: str) -> Iterable[str]:
         if (moved := FROM_TO.match(text)) is not None:
             text = text[moved.end() :]
             yield text
-        for pattern in (MANNER, PLACED, EPITHET, HAN_MODIFIER, LAST_NAME):
+        for pattern in (MANNER, PLACED, EPITHET, HAN_COUNTRY, HAN_MODIFIER, LAST_NAME):
             if (match := pattern.match(text)) is not None and match.end() < len(text):
                 text = text[match.end() :]
                 yield text
@@ -292,7 +300,10 @@ def _describes(complement: str, subject: str, asked: QuestionForm, copula: str) 
         compared = re.search(r"(\w+)\sthan\b", complement)
         if compared is not None and stem(compared[1]) not in asked.stems:
             return False  # smaller, where taller was asked
-        enough = len(asked.stems & said) * 2 >= min(len(asked.stems), len(said)) > 0
+        shared = len(asked.stems & said)
+        enough = shared * 2 >= min(len(asked.stems), len(said)) > 0 or (
+            shared > 1 and not named & asked.stems and WHO.search(asked.clause) and PERSON.fullmatch(subject)
+        )
         return enough and (said <= asked.stems or len(asked.stems & said) > len(asked.stems & named))
     if "是" in copula:
         return re.search(r"的[^，,]{1,12}$|最|第一", complement) is not None and "的" not in subject
