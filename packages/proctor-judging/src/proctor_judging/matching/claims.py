@@ -226,21 +226,32 @@ def read_statements(text: str, question: str = "") -> tuple[Claim, ...]:
         sentences = sentences[:1]  # and what follows explains it
         text = sentences[0]
     sentences = answering_clause(_certain(sentences, asked) or sentences, asked)
+    if forms := _of_shape(text, sentences, asked, question):
+        return (Claim(forms),)
+    return _of_content(text, sentences, spoken, question)
+
+
+def _of_shape(text: str, sentences: Sequence[str], asked: QuestionForm, question: str) -> tuple[str, ...]:
+    """Return the forms of a claim whose kind the question or the sentence shows: a weekday, a term, a cause, a formula, a Chinese name."""
     if day := weekday(sentences, asked):
-        return (Claim((day,)),)
+        return (day,)
     if value := _of_term(text, question):
-        return (Claim((value,)),)
+        return (value,)
     if WHY.search(asked.clause) and (because := [match[1] for match in map(BECAUSE.match, sentences) if match]):
-        return (Claim((before_echo(because[-1].strip(" .。"), asked.clause),)),)
+        return (before_echo(because[-1].strip(" .。"), asked.clause),)
     answering = chosen(sentences, asked.clause)
     if answering and asked.kind != "words" and (formula := _formula(answering[-1], asked)):
-        return (Claim(formula),)
+        return formula
     if asked.kind == "words" and (marked := marked_name(text)):
-        return (Claim((marked,)),)
+        return (marked,)
     if asked.kind in ("words", "") and (named := _named_in_han(sentences, asked)):
-        return (Claim(named),)
-    if asked.kind != "moment" and (value := _foreign(sentences)):
-        return (Claim((value,)),)
+        return named
+    return (value,) if asked.kind != "moment" and (value := _foreign(sentences)) else ()
+
+
+def _of_content(text: str, sentences: Sequence[str], spoken: Sequence[str], question: str) -> tuple[Claim, ...]:
+    """Return the amounts or the words that sentences state; `spoken` are the sentences as the reply has them."""
+    asked = read_asked(question)
     amounts = _amounts(text, sentences, question) if asked.kind != "words" else ()
     if amounts and asked.kind == "moment" and MONTH.search(asked.clause):
         amounts = [amount for amount in amounts if read_moments(tidy(amount.text))]  # not the 28 days of a month
@@ -248,6 +259,7 @@ def read_statements(text: str, question: str = "") -> tuple[Claim, ...]:
         return ()
     if amounts and asked.kind:
         return _of_amounts(amounts, asked)
+    answering = chosen(sentences, asked.clause)
     worded = list(dict.fromkeys(words for sentence in answering if (words := read_words(sentence, asked)).forms))
     if amounts is None:
         worded = [words for words in worded if words.direct and not any(map(str.isdigit, words.forms[0]))]

@@ -28,6 +28,13 @@ RESULT = compile_later(
     r"^(?:所以|因此|则|故)?(?:商|积|和|得数|平均数?|结果|化简后?|也就是|即|换句话说)(?:就?是|为|等于|得)?(?=[\d零一二两三四五六七八九十百千万-]|公元|[上下]午|[早晚]上|凌晨|中午)"
 )
 SHARE_ASKED, SHARE = compile_later(r"几分之几|百分之几|几成|占比|比例"), compile_later(r"^占.{0,4}(?:\d|分之|成)")
+CUES = (
+    (ASKS_DIFFERENCE, DIFFERENCE),
+    (ASKS_TOTAL, TOTAL),
+    (ASKS_LONG, TOTAL),
+    (None, RESULT),
+    (SHARE_ASKED, SHARE),
+)
 CONDITION = compile_later(r"当[^，,。]{1,16}?时[，,]?")
 RENAMED = compile_later(r"[，,](?:也就?叫|又叫|又称|也称|亦称|简称|约合|折合)[^，。]{1,20}(?=$|[。，,])")
 ASKS_WEEKDAY = compile_later(
@@ -77,13 +84,7 @@ def answering_clause(sentences: Sequence[str], asked: QuestionForm) -> list[str]
     if echoed := _echoed(clauses, question):
         return ["是" + echoed]
     last, before = clauses[-1], clauses[-2]
-    for asks, says in (
-        (ASKS_DIFFERENCE, DIFFERENCE),
-        (ASKS_TOTAL, TOTAL),
-        (ASKS_LONG, TOTAL),
-        (None, RESULT),
-        (SHARE_ASKED, SHARE),
-    ):
+    for asks, says in CUES:
         applies = asks is None or asks.search(question)
         cue = says.match(last)
         if applies and cue is not None and not (asks is None and _is_amount(before)):

@@ -265,7 +265,7 @@ def without_texts(reply: str, texts: Mapping[str, str]) -> str:
             words = re.escape(text.strip())
             after = rf"(?<![A-Za-z\d])(\(?{letter}\)?)(\*\*)?(?:[.、:：)]|\s?[-–—])?\s{{0,2}}(?:[(（]{words}[)）]|(?<=[.、:：)\s*-]){words}(?![\w]))"
             reply = re.sub(
-                rf"(?<![A-Za-z\d]){words}\s?[(（](?:option |选项)?({letter})[)）]", r"\1", reply, flags=re.IGNORECASE
+                rf"(?<![A-Za-z\d]){words}\s?[(（](?:option |选项)?({letter})[)）]", r"(\1)", reply, flags=re.IGNORECASE
             )
             reply = re.sub(after, r"\1\2", reply, flags=re.IGNORECASE) if text.strip() != letter else reply
     return reply
