@@ -30,7 +30,7 @@ __all__ = [
     "read_claims",
     "semantic",
 ]
-VERSION = "4" if find_spec("mpmath") else "4 without the extra 'math'"  # other verdicts: double precision, or none
+VERSION = "5" if find_spec("mpmath") else "5 without the extra 'math'"  # other verdicts: double precision, or none
 
 
 @scorer(version=VERSION)
