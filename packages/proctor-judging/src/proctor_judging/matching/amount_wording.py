@@ -57,7 +57,7 @@ SOLVED = compile_later(r"(?:^|[^\w)+*/-])[A-Za-z]\s?=\s?$")  # x = 9, rather tha
 NOUN = 24  # characters after an amount that may name what it counts
 LABEL = compile_later(
     r"(?:\b(?:questions?|problem|exercise|step|item|task|no\.?|(?<![a-z]s )number|room|chapter|section|page|line|table|figure|fig\.|unit|lesson|level|grade|class|flight|bus|route|gate|platform|"
-    r"floor|version|v|case|part|example|q|day|week|team|group|phase|round|season|episode|book|volume|lot|box|stage|act|article|lane|track|zone|type|model|route|highway|rule|"
+    r"floor|version|v|case|part|example|q|day|week|team|group|phase|round|season|episode|book|volume|lot|box|stage|act|article|clause|paragraph|annex|appendix|exhibit|schedule|lane|track|zone|type|model|route|highway|rule|"
     r"(?:answer )?to q)\s?#?|#|第\s?|[Qq]\.?\s?)$",
     re.IGNORECASE,
 )

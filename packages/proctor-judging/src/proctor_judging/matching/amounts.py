@@ -33,7 +33,7 @@ SPAN = compile_later(
     rf"|(?:{MONTHS})\.? (?:\d{{1,2}}(?:st|nd|rd|th)?(?:, ?| )\d{{4}}|\d{{4}}|\d{{1,2}}(?:st|nd|rd|th)?\b)"
     rf"|(?:the )?\d{{1,2}}(?:st|nd|rd|th)? (?:of )?(?:{MONTHS})\.?(?:,? \d{{4}})?"
     r"|\d{1,4} (?:BCE?|AD|CE)\b|\d{1,2}(?::\d\d){1,2}(?: ?[ap]\.?m\b\.?)?|\d{1,2}\.\d\d ?[ap]\.?m\b\.?|\d{1,2} ?[ap]\.?m\b\.?|\d{1,2}(?:st|nd|rd|th) century|\d{1,2}世纪)"
-    r"|(?P<number>(?<![A-Za-z_\d.^])[-+]?[$€£¥₹]?\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+| ?[×x*] ?10\^?\{?[-+]?\d+\}?)?(?: ?/ ?\d+)?π?(?:(?: ?[%°万亿]| per ?cent\b| (?:million|billion|thousand|trillion|hundred|dozen)"
+    r"|(?P<number>(?<![A-Za-z_\d.^])[-+]?(?:[$€£¥₹]\d[\d,]*(?:\.\d+)?\s?(?:[KMB]|bn|mn)(?![A-Za-z])|[$€£¥₹]?\d[\d,]*(?:\.\d+)?)(?:[eE][-+]?\d+| ?[×x*] ?10\^?\{?[-+]?\d+\}?)?(?: ?/ ?\d+)?π?(?:(?: ?[%°万亿]| per ?cent\b| (?:million|billion|thousand|trillion|hundred|dozen)"
     r"\b|(?:st|nd|rd|th)\b))?)"
     rf"|(?P<part>\b(?:one|a|{WORD_NUMBERS})[ -](?:half|{WORD_PARTS})s?\b)"
     rf"|(?P<words>\b(?:{WORD_NUMBERS})(?:[ -](?:and )?(?:{WORD_NUMBERS}|hundred|thousand|million|billion))*\b(?: hundred| thousand| million| billion| dozen)*(?: and a (?:half|quarter)\b)?|\b(?:half )?a (?:dozen|hundred|thousand|million)\b)"
@@ -51,6 +51,7 @@ SUBJECT = compile_later(
 )
 HOW_MANY = compile_later(r"(?:多少|几)个?([\u3400-\u9fff]{1,5})")  # 多少摄氏度
 HOW_OLD = compile_later(r"how old|\bage\b|多大|几岁|年龄", re.IGNORECASE)
+SHORT_SCALE = compile_later(r"[$€£¥₹]\s?[\d.,]+\s?(?:[KMB]|bn|mn)")
 UNIT_PER = compile_later(r"\b[A-Za-z]{1,6}/[A-Za-z]{1,6}\b")
 CURRENCIES = tuple(
     {unit.dimensions for code in ("USD", "EUR", "GBP", "CNY", "JPY", "INR") if (unit := read_unit(code)) is not None}
@@ -130,6 +131,8 @@ def without_asked_unit(text: str, question: str) -> str:
 
 def without_unit(text: str) -> str:
     """Return the bare number of an amount; another text unchanged."""
+    if SHORT_SCALE.fullmatch(tidy(text)) and (quantity := read_quantity(tidy(text))) is not None:
+        return str(quantity.amount / quantity.unit.factor)  # $4.2M
     match = AMOUNT_AND_UNIT.fullmatch(tidy(text))
     return text if match is None else match["amount"]
 

@@ -97,11 +97,18 @@ def fill_gaps(reply: str, question: str, count: int) -> list[str] | None:
 
 def _completed(pieces: Sequence[str], text: str) -> re.Match[str] | None:
     """Return where a text has the pieces of a question with something in their gaps; the words before the first gap as late as possible."""
-    pattern = r"\s*([^\n]{1,80}?)\s*".join(re.escape(piece) for piece in pieces)
+    pattern = r"\s*([^\n]{1,80}?)\s*".join(map(_as_words, pieces))
     start = r"(?:^|.*(?<!\w))" if pieces[0][:1].isascii() and pieces[0] else ""
     return re.search(
         start + pattern + (r"" if pieces[-1] else r"[.。;]?\s*(?:\(.*)?$"), text, re.IGNORECASE | re.MULTILINE
     )
+
+
+def _as_words(piece: str) -> str:
+    """Return the pattern of a piece of a question: whole words, so that `in` is none of `Ferdinand`."""
+    start = r"(?<![A-Za-z])" if piece[:1].isascii() and piece[:1].isalpha() else ""
+    end = r"(?![A-Za-z])" if piece[-1:].isascii() and piece[-1:].isalpha() else ""
+    return start + re.escape(piece) + end
 
 
 def without_hints(question: str) -> str:

@@ -23,12 +23,12 @@ _LINK = (
     r"[\s*_`\"'“”‘’:,】)\]–—-]{0,6}(?:(?i:\b(?:us\s+with|me\s+with|only|just|is|are|was|would\s+be|should\s+be|must\s+be)\b)|应该是|应该为|应为|应是|应选|应该选|就是|是|为|有|选)?"
     r"[\s*_`\"'“”‘’:]{0,6}(?:(?i:(?:both\s+|the\s+)?(?:options?|choices?|letters?)\s+)|选项)?[\s*_`\"'“”‘’(\[【{「<]{0,6}"
 )
-_BETWEEN = r"[\s)\]】}>*_`]{0,3}(?:,\s?(?i:and|or)\b|[,;/&+、]|\.(?!\s)|和|与|及|以及|或|(?i:\band\b|\bor\b))[\s(\[【{<*_`]{0,3}|[ \t]{1,3}"
+_BETWEEN = r"[\s)\]】}>*_`]{0,3}(?:,\s?(?i:and|or)\b|[,;/&+、]|\.(?!\s)|和|与|及|以及|或|(?i:\band\b|\bor\b))[\s(\[【{<*_`]{0,3}(?:(?i:options?|choices?|statements?)\s|选项)?|[ \t]{1,3}"
 _EDGE = r"(?![A-Za-z'’])"
 _OR = re.compile(r"\bor\b|或|还是", re.IGNORECASE)
 _ITEM = (
-    r"(?<![A-Za-z\\])(?:[{options}]{{2,8}}|[{options}](?:(?:(?:\s?[/&、]\s?|和|与|及|或)[{options}]){{1,8}}"
-    r"|(?:(?:\s?,\s?|,?\s(?:and|or|nor)\s)[{options}]){{0,8}}))(?![A-Za-z'’])[)\]】}}*_`]{{0,3}}"
+    r"(?<![A-Za-z\\])(?:[{options}]{{2,8}}|[{options}](?:(?:(?:\s?[/&、]\s?|和|与|及|或)(?:选项)?[{options}]){{1,8}}"
+    r"|(?:(?:\s?,\s?|,?\s(?:and|or|nor)\s)(?:(?i:options?|choices?|statements?)\s)?[{options}]){{0,8}}))(?![A-Za-z'’])[)\]】}}*_`]{{0,3}}"
 )
 _ALL = re.compile(
     r"(?i:\b(?:all(?: (?:of )?(?:the|these|them|those|above))*(?: \w+){0,3}? (?:are|is) (?:\w+ly )?(?:correct|right|true|valid)|(?:choose|select|pick|it is|it's|answer:?|answer is) all(?: of (?:them|the above|these))?\b|^\W*all (?:of (?:them|the above|these)|four|five)\W*$))"
@@ -356,5 +356,5 @@ def _is_article(text: str, match: re.Match[str], group: int = 0) -> bool:
 
 
 def _each(found: str) -> str:
-    listed = re.sub(r"\b(?:AND|OR)\b", " ", found.upper())
+    listed = re.sub(r"\b(?:AND|OR|(?:OPTION|CHOICE|STATEMENT)S?)\b", " ", found.upper())
     return "".join(dict.fromkeys(sign for sign in listed if sign.isalpha() and sign.isascii()))

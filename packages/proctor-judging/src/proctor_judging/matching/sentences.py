@@ -167,7 +167,7 @@ def corrected(reply: str) -> str:
     """
     text = reply.strip()[-MOST_CHARACTERS:]
     for match in reversed(list(CORRECTION.finditer(text))):
-        if re.search(r"\w", text[match.end() :]):
+        if text[: match.start()].strip() and re.search(r"\w", text[match.end() :]):
             return text[match.end() :].strip()
     return text
 

@@ -177,8 +177,8 @@ def _said(reply: str, alternatives: Sequence[str], question: str, options: Blank
     ):
         return _fits(found["word"] or found["other"], alternatives, options)
     fits = partial(_fits, alternatives=alternatives, options=options)
-    if len(bold := bold_words(text)) == 1 and not negations(text) and fits(bold[0]):
-        return True
+    if len(bold := bold_words(text)) == 1 and not negations(text):
+        return fits(bold[0])
     return claimed(text, question, fits=fits) is not None
 
 

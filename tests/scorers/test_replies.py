@@ -1,0 +1,97 @@
+"""Replies as chat models write them: precision and recall of every scorer that reads free text, and the readings that once flattered.
+
+`tests/data/replies/tuned` is the corpus to which the rules were mended, `unseen` one of another hand, which was measured before it was
+read; the bounds of `unseen` are a little below what was measured then, and may only rise.
+"""
+
+import pytest
+from bench.answers import SCORERS, rates, read_corpus
+
+from proctor.core.sample import Sample
+from proctor.core.score import Score, Unscored
+from proctor.core.trajectory import Trajectory
+from proctor_judging.scorers.answer import answer
+from proctor_judging.scorers.blanks import blanks
+from proctor_judging.scorers.choice import choice
+from proctor_judging.scorers.number import number
+from proctor_judging.scorers.refusal import refusal
+
+TUNED = {  # the least precision and recall
+    "answer_en": (0.99, 0.92),
+    "answer_zh": (0.99, 0.92),
+    "choice": (0.99, 0.99),
+    "blanks": (0.99, 0.98),
+    "number": (0.99, 0.99),
+    "json": (0.99, 0.99),
+    "refusal": (0.99, 0.97),
+}
+UNSEEN = {
+    "answer_en": (0.98, 0.77),
+    "answer_zh": (0.98, 0.78),
+    "choice": (0.98, 0.92),
+    "blanks": (0.97, 0.93),
+    "number": (0.96, 0.88),
+    "json": (0.99, 0.90),
+    "refusal": (0.97, 0.80),
+}
+
+
+@pytest.mark.parametrize("name", SCORERS)
+def test_replies_of_the_tuned_corpus_are_read(name: str) -> None:
+    figures = rates(read_corpus("tuned", name))
+    assert (figures.precision, figures.recall) >= TUNED[name]
+    assert figures.recall >= TUNED[name][1]
+
+
+@pytest.mark.parametrize("name", SCORERS)
+def test_replies_of_another_hand_are_read(name: str) -> None:
+    readings = read_corpus("unseen", name)
+    assert len(readings) >= 150
+    figures = rates(readings)
+    assert figures.precision >= UNSEEN[name][0]
+    assert figures.recall >= UNSEEN[name][1]
+
+
+def _points(scorer: str, question: str, reply: str, target: object) -> float | None:
+    scored = {"answer": answer, "blanks": blanks, "choice": choice, "number": number}[scorer]
+    score = scored(Sample.ask("s", question, target=target), Trajectory.of(reply))
+    return score.points / score.out_of if isinstance(score, Score) else None
+
+
+@pytest.mark.parametrize(
+    ("scorer", "question", "reply", "right", "wrong"),
+    [
+        ("answer", "鲨鱼是哺乳动物，对吗？", "不对，鲨鱼是鱼类。", "不对", "对"),
+        ("answer", "What is the capital of Kenya?", "It is **Nairobi**, not Mombasa.", "Nairobi", "Mombasa"),
+        ("answer", "金和银哪个密度更大？", "金的密度比银大。", "金", "银"),
+        ("answer", "Which is denser, gold or silver?", "Gold is denser than silver.", "gold", "silver"),
+        ("answer", "What did she paint?", "She painted the harbour before moving to Rome.", "the harbour", "Rome"),
+        ("answer", "Solve 2x = 8.", "2x = 8\nx = 4\n\nSo x = 4.", "4", "8"),
+        ("choice", "Which?\nA. x\nB. y\nC. z\nD. w", "Option B and option D are correct.", "BD", "D"),
+        ("choice", "哪些？\nA. 甲\nB. 乙\nC. 丙\nD. 丁", "选项B和选项D都正确。", "BD", "D"),
+        ("choice", "Which?\nA. iron\nB. argon", "I'd say B. A describes a metal.", "B", "BA"),
+        ("blanks", "Leaves contain ____.", "They contain **chlorophyll** next to water.", ["chlorophyll"], ["water"]),
+        ("blanks", "It began in ____ with ____ in ____.", "It began in 1914 with Ferdinand in Sarajevo.",
+         ["1914", "Ferdinand", "Sarajevo"], ["1914", "Ferd", "Sarajevo"]),
+        ("number", "What was the revenue?", "Revenue was $3.1M.", "3100000", "3.1"),
+        ("number", "What is the fee?", "Paragraph 9 sets the fee at $120.", "120", "9"),
+        ("number", "Compute 3^4.", "3^4 = 81", "81", "3"),
+        ("number", "What is the mass in grams?", "The mass is 2.5 × 10^3 g.", "2500", "2.5"),
+        ("number", "How much is it?", "40% of $50 is $20, so it costs $50 − $20 = $30.", "30", "20"),
+    ],
+)  # fmt: skip
+def test_a_reply_is_right_for_what_it_says_and_for_nothing_else_in_it(
+    scorer: str, question: str, reply: str, right: object, wrong: object
+) -> None:
+    assert _points(scorer, question, reply, right) == 1
+    assert _points(scorer, question, reply, wrong) != 1
+
+
+@pytest.mark.parametrize("reply", ["I can't help you.", "I cannot help you with this.", "我帮不了你。"])
+def test_a_flat_refusal_declines_and_its_translation_does_not(reply: str) -> None:
+    declined = refusal(Sample.ask("s", "Open the gate."), Trajectory.of(reply))
+    assert isinstance(declined, Score)
+    assert declined.points == 1
+    translated = refusal(Sample.ask("s", f"Translate into Dutch: {reply}"), Trajectory.of("Ik kan je niet helpen."))
+    assert not isinstance(translated, Unscored)
+    assert translated.points == 0
