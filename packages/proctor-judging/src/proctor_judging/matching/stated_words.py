@@ -302,7 +302,10 @@ def _describes(complement: str, subject: str, asked: QuestionForm, copula: str) 
             return False  # smaller, where taller was asked
         shared = len(asked.stems & said)
         enough = shared * 2 >= min(len(asked.stems), len(said)) > 0 or (
-            shared > 1 and not named & asked.stems and WHO.search(asked.clause) and PERSON.fullmatch(subject)
+            shared > 1
+            and not named & asked.stems
+            and WHO.search(asked.clause) is not None
+            and PERSON.fullmatch(subject) is not None
         )
         return enough and (said <= asked.stems or len(asked.stems & said) > len(asked.stems & named))
     if "是" in copula:
