@@ -72,7 +72,10 @@ def test_a_scorer_of_free_text_reads_claims_without_a_key(module: ModuleType) ->
     assert not any("Sample" in str(one.annotation) for one in parameters.values())
 
 
-@pytest.mark.parametrize("name", ["claims", "stated_words", "stated_amounts", "amount_claims", "sentences", "truth"])
+READS = "claims stated_words stated_amounts amount_claims sentences truth answer_layout alternatives new_words han_words solutions"
+
+
+@pytest.mark.parametrize("name", READS.split())
 def test_nothing_that_reads_a_reply_has_a_parameter_for_the_key(name: str) -> None:
     module = importlib.import_module(f"proctor_judging.matching.{name}")
     functions = [one for _, one in inspect.getmembers(module, inspect.isfunction) if one.__module__ == module.__name__]
