@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from proctor.api import numbers, resolve
 from proctor.api.bars import check_bars
 from proctor.api.baselines import find_against
+from proctor.api.expected import know_samples
 from proctor.api.keys import refuse_keys
 from proctor.api.names import check_run_id, make_slug
 from proctor.api.options import RunOptions, approve_of, blamed_of, judge_of
@@ -93,6 +94,8 @@ def prepare(task: resolve.TaskLike, options: RunOptions) -> Prepared:
     record = _record(parts, options, samples.strata)
     if isinstance(spread, Sentence):
         record = replace(record, warnings=(*record.warnings, spread))
+    if parts.stored is None and samples.strata.total <= MOST_LAZY:
+        record = replace(record, known=know_samples(record, parts.store))
     if options.bars:
         check_bars(options.bars, record, samples.read(), has_official=parts.task.summarise is not None)
     return Prepared(job=_job(parts, options, record, samples), store=parts.store, resumed=parts.stored is not None)

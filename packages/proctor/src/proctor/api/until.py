@@ -7,10 +7,12 @@ accuracy better                   or: accuracy better by 0.05
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from statistics import fmean
 from typing import Literal
 
 import msgspec
 
+from proctor.api.expected import expect_differences
 from proctor.core.errors import BadInput
 from proctor.core.main_number import main_names, scorer_meant
 from proctor.core.run import Looked, RunRecord, Until
@@ -141,6 +143,9 @@ class Looking:
         if until.against:
             old = checked_baseline(store.run(until.against), record, store)
             self._old = stored_values(old, store, _same_scorer(self._scorer, old))
+        self._expected: Mapping[str, float] = {}
+        if self._old is not None and record.known is not None:
+            self._expected = expect_differences(self._old, record.known)
         self._planned = self._ended = 0
         self._steps = Steps((), 1)
         self._decider: Decider | None = None
@@ -167,6 +172,7 @@ class Looking:
                 sizes,
                 higher=self.rule.kind != "at_most",
                 paired=self._old is not None,
+                expected=self._mean_expected(),
             )
         )
         self._look()
@@ -186,20 +192,39 @@ class Looking:
     def _common(self, ids: Sequence[str]) -> Sequence[str]:
         return ids if self._old is None else [id for id in ids if id in self._old]
 
+    def _mean_expected(self) -> float | None:
+        """Return the mean of what is expected of all planned samples; None where nothing is."""
+        ids = [id for step in self._steps.ids for id in self._common(step)]
+        return fmean(self._expected[id] for id in ids) if self._expected else None
+
+    def _expect(self, planned: Sequence[str], scored: int) -> float | None:
+        """Return what was expected of a step; once a scorer does not apply to a planned sample, the mean of all is not known."""
+        if scored < len(planned):
+            self._expected = {}
+        return fmean(self._expected[id] for id in planned) if self._expected and planned else None
+
     def _look(self) -> None:
         assert self._decider is not None
         while self._next < self._steps.complete and not self.is_over:
-            step = self._steps.step(self._next)
+            step, planned = self._steps.step(self._next), self._common(self._steps.ids[self._next])
             self._next += 1
             parts = [step[id] if self._old is None else step[id].less(self._old[id]) for id in self._common([*step])]
+            expected = self._expect(planned, len(parts))
             if parts:
-                self._decider.add(Between.mean(parts), len(parts))
+                self._decider.add(Between.mean(parts), len(parts), expected)
         if self._next == len(self._steps) and not self.is_over:
             self._decider.end()
 
 
 def question(
-    limit: float, error: float, record: RunRecord, sizes: Sequence[int], *, higher: bool = True, paired: bool = False
+    limit: float,
+    error: float,
+    record: RunRecord,
+    sizes: Sequence[int],
+    *,
+    higher: bool = True,
+    paired: bool = False,
+    expected: float | None = None,
 ) -> LooksQuestion:
     """Return the question about the mean of a run, or about the difference of two, over steps of these sizes.
 
@@ -219,6 +244,7 @@ def question(
         target="suite" if record.spec.target == "suite" and is_whole else "samples",
         binary=record.spec.attempts == 1 and heaviest == 1,
         heaviest=heaviest,
+        expected=expected,
     )
 
 

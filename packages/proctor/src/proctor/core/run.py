@@ -186,11 +186,20 @@ class Until(msgspec.Struct, frozen=True, kw_only=True):
     error: float = 0.05
 
 
+class KnownSamples(msgspec.Struct, frozen=True, kw_only=True):
+    """What other stored `runs`, of so many systems, `earned` in the mean on each sample when a run began that is compared with one."""
+
+    runs: tuple[str, ...] = ()
+    systems: int = 0
+    earned: Mapping[str, float] = {}
+
+
 class Looked(msgspec.Struct, frozen=True, kw_only=True):
     """What the looks at a run found: the decision with the numbers that it rests on.
 
     `low` and `high` hold at all looks together, each with a chance of 1 - error; for a comparison they are of the difference. `steps` are the
-    clusters of samples that were looked at, of `most`; `saved` the trials of the plan that were not run.
+    clusters of samples that were looked at, of `most`; `saved` the trials of the plan that were not run. What stored runs know of the
+    samples made the interval of the last look that of `times` as many.
     """
 
     decision: Literal["go", "no_go", "futile"] | None
@@ -201,6 +210,7 @@ class Looked(msgspec.Struct, frozen=True, kw_only=True):
     low: float | None = None
     high: float | None = None
     saved: int = 0
+    times: float = 1.0
 
 
 Blamed = Literal["agent", "provider"]
@@ -279,7 +289,8 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     inconclusive or stopped; `warnings` what was noticed on the way; `unbooked` how many requests were sent whose
     results were lost, at most, as the run was cut off; `refused` which attempts at which samples the endpoint refused
     when that ended the run. `strata` is None in runs of a version that did not record it, and so is `official`: the
-    official aggregates as they were when the run ended. `looked` is what the looks found, of a run with `until`. `tier` is
+    official aggregates as they were when the run ended. `known` is what stored runs knew when a run began that is compared
+    while it goes on; None where nothing is adjusted by it. `looked` is what the looks found, of a run with `until`. `tier` is
     the name of the tier that it is a run of, and `taken_over` how many of its trials were made by which other runs. `main`
     is the scorer whose number is the main one of the run; in runs of a version that did not record it, the first is. `fork` is
     the trial of another run that its conversation begins with.
@@ -303,6 +314,7 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
     refused: tuple[tuple[str, int], ...] = ()
     strata: Strata | None = None
     official: tuple["Estimate", ...] | None = None
+    known: KnownSamples | None = None
     looked: Looked | None = None
     tier: str = ""
     taken_over: Mapping[str, int] = {}

@@ -157,7 +157,7 @@ class Decider:
 
     def __init__(self, question: LooksQuestion) -> None:
         self._question = question
-        self._fed: list[tuple[Between, float]] = []
+        self._fed: list[tuple[Between, float, float | None]] = []
         self._low = looks(question)
         self._high: Looks | None = None  # the same as `_low` until a step misses something
         self._ends: tuple[StepsLook, StepsLook] | None = None
@@ -171,17 +171,17 @@ class Decider:
         """Return how many steps were looked at."""
         return len(self._fed)
 
-    def add(self, step: Between, weight: float = 1.0) -> None:
+    def add(self, step: Between, weight: float = 1.0, expected: float | None = None) -> None:
         if self._question.binary and not {step.low, step.high} <= {self._question.low, 0.0, self._question.high}:
             self._question = replace(self._question, binary=False)
             self._begin_again()
         if self._high is None and step.low != step.high:
             self._high = looks(self._question)
-            for earlier, weighs in self._fed:
-                self._high.add(earlier.high, weighs)
-        self._fed.append((step, weight))
-        low = self._low.add(step.low, weight)
-        self._ends = low, (low if self._high is None else self._high.add(step.high, weight))
+            for earlier, *known in self._fed:
+                self._high.add(earlier.high, *known)
+        self._fed.append((step, weight, expected))
+        low = self._low.add(step.low, weight, expected)
+        self._ends = low, (low if self._high is None else self._high.add(step.high, weight, expected))
 
     def end(self) -> None:
         """Look as after the last step: the scorer does not apply to any that is left."""
@@ -213,10 +213,11 @@ class Decider:
             low=None if low is None else low.low,
             high=None if high is None else high.high,
             saved=saved,
+            times=1 / max((end.gain.share for end in (low, high) if end is not None), default=1.0),
         )
 
     def _begin_again(self) -> None:
         fed, self._fed = self._fed, []
         self._low, self._high, self._ends = looks(self._question), None, None
-        for step, weight in fed:
-            self.add(step, weight)
+        for step, *known in fed:
+            self.add(step, *known)

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from proctor.core.run import RunRecord, Strata
 from proctor.core.sentence import Sentence, say
 
+LEAST_TIMES = 1.05  # as many samples, from which it is said what was gained
 LEFT_OUT = ("not_run", "skipped")
 LOOKED_AT = (
     "A run was looked at while it went on, so the intervals are the wider ones that hold for any number of looks."
@@ -49,7 +50,23 @@ def looked_at(record: RunRecord, left: int) -> Iterator[Sentence]:
                 )
             case None:
                 yield say("{rule} is not decided after {steps} of {most} {unit} ({method}).", **values)
+        yield from known_samples(record)
     yield say(LOOKED_AT)
+
+
+def known_samples(record: RunRecord) -> Iterator[Sentence]:
+    """Return the sentence about what stored runs know of the samples of a run, where that made its last look more precise."""
+    looked, known = record.looked, record.known
+    if looked is None or known is None or looked.times < LEAST_TIMES:
+        return
+    count = len(known.runs) + 1  # the baseline is one
+    yield say(
+        "{known}: at the last look as good as {times} times as many.",
+        known=say("a stored run knows these samples")
+        if count == 1
+        else say("{count} stored runs know these samples", count=count),
+        times=f"{looked.times:.1f}",
+    )
 
 
 def target(record: RunRecord) -> Sentence:

@@ -59,14 +59,19 @@ class SampleKnowledge(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
-def read_history(record: RunRecord, store: Store) -> SampleHistory:
+def read_history(record: RunRecord, store: Store, *, without: str = "") -> SampleHistory:
     """Return what complete runs earned, each from the main scorer of a run or, without that, from its own.
 
     They are the newest of the agent itself, then the newest of each other agent, then the second of each, and so on.
+
+    Args:
+        without: the id of a run that is left out.
     """
     seen = Counter[str]()
     by_rank: list[tuple[int, RunRecord]] = []
     for other in find_complete_runs(record, store):
+        if other.id == without:
+            continue
         seen[other.agent] += 1
         is_early = other.agent == record.agent and seen[other.agent] <= MOST_OWN_RUNS
         by_rank.append((0 if is_early else seen[other.agent], other))

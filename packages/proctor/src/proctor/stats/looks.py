@@ -14,6 +14,10 @@ of a normal sum. The bounds are those of `stats/bounds.py`.
 **Betting** (`stats/betting.py`) refutes means at all steps together. With wins and losses and no margin it is the mixture over
 the share of wins. Three fifths of the error are for betting, the rest for the looks, which find weak effects far more often.
 
+**Known steps.** Where it is known what to expect of the difference of every step, the mean at a look is adjusted by it
+(`stats/known_steps.py`; the plain mean stays within the bounds), and the error is spent by the share t of the information that there is then: that of more steps.
+Where nothing is gained this is what it is without.
+
 **Futile** is what will hardly be decided by the last step: as the steps so far are, the chance of it (flat prior) is below 0.5 %,
 and power suffers by a point at most.
 It ends a run, and so can only make errors rarer.
@@ -33,9 +37,10 @@ from proctor.core.errors import BadInput
 from proctor.stats.betting import ConfidenceSequence
 from proctor.stats.bounds import effective, exact, moved
 from proctor.stats.distributions import normal_cdf, normal_quantile
+from proctor.stats.known_steps import NO_GAIN, KnownSteps, StepsGain
 from proctor.stats.paired import PairedSample
 from proctor.stats.rate import Interval
-from proctor.stats.spending import of_count, of_normal_sum
+from proctor.stats.spending import NormalSpending, of_count, of_normal_sum
 
 Target = Literal["samples", "suite"]
 Decision = Literal["go", "no_go", "futile"]
@@ -52,6 +57,7 @@ _FOR_MEANS = 0.92  # of the error of the looks: bounds of means near 0 and 1 err
 _HARDLY = 0.005
 _LEAST_STEPS = 10  # before anything is called futile
 _ROUNDING = 1e-9
+_LEAST_PROGRESS = 0.25  # of what a share of steps adds to the information, however the gain of known steps changes
 
 
 class LooksQuestion(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,6 +71,8 @@ class LooksQuestion(msgspec.Struct, frozen=True, kw_only=True):
         target: samples like these, or the suite itself, whose steps are `size` (by default `most`).
         binary: every step is one sample, and its value a single 0 or 1, or a difference of them.
         heaviest: the greatest weight of a step. A weight is the number of samples of a cluster.
+        expected: the mean, over the samples of all `most` steps, of what is expected of them; None where nothing is. Of
+            differences of samples like these.
     """
 
     limit: float
@@ -77,6 +85,7 @@ class LooksQuestion(msgspec.Struct, frozen=True, kw_only=True):
     size: int | None = None
     binary: bool = False
     heaviest: float = 1.0
+    expected: float | None = None
 
     def __post_init__(self) -> None:
         if not 0 < self.error < 0.5:
@@ -88,6 +97,8 @@ class LooksQuestion(msgspec.Struct, frozen=True, kw_only=True):
                 low=self.low,
                 high=self.high,
             )
+        if self.expected is not None and (self.low >= 0 or self.target == "suite"):
+            raise BadInput("What is expected of steps adjusts differences of samples like these.")
         if self.most < 1 or (self.size is not None and self.size < self.most):
             raise BadInput("There is at least one step, and a suite has at least as many as are run.")
 
@@ -100,6 +111,7 @@ class StepsLook(msgspec.Struct, frozen=True, kw_only=True):
             or not to be expected to be.
         value: the mean over samples so far.
         low, high: the true mean lies above `low`, and below `high`, at all looks together, each with a chance of 1 - error.
+        gain: how the mean was adjusted, if this was a look.
     """
 
     steps: int
@@ -107,6 +119,7 @@ class StepsLook(msgspec.Struct, frozen=True, kw_only=True):
     value: float
     low: float
     high: float
+    gain: StepsGain = NO_GAIN
 
 
 class Looks(Protocol):
@@ -114,7 +127,7 @@ class Looks(Protocol):
 
     method: str
 
-    def add(self, value: float, weight: float = 1.0) -> StepsLook:
+    def add(self, value: float, weight: float = 1.0, expected: float | None = None) -> StepsLook:
         """Take the next step."""
 
     def end(self) -> StepsLook:
@@ -136,6 +149,21 @@ class _Errors(msgspec.Struct, frozen=True):
 
     low: float
     high: float
+
+
+class _KnownLooks:
+    """The errors of looks at steps of which it is known what to expect."""
+
+    def __init__(self, centre: float, most: int) -> None:
+        self.steps = KnownSteps(centre, most)
+        self._spending = NormalSpending()
+        self._information = self._share = 0.0
+
+    def error(self, share: float, gain: StepsGain, error: float) -> float:
+        """Return the error of a look after a share of the steps."""
+        least = self._information + _LEAST_PROGRESS * (share - self._share)
+        self._information, self._share = max(share / gain.share, least), share
+        return self._spending.error(self._information, error * self._information**_SPENT_LATE)
 
 
 class _Looks:
@@ -161,9 +189,15 @@ class _Looks:
         self._squares = [0.0, 0.0, 0.0]  # of weights, times the value to the power of 0, 1, 2
         self._low, self._high = question.low, question.high
         self._decision: Decision | None = None
+        self._expected: list[float | None] = []
+        self._known = None if question.expected is None else _KnownLooks(question.expected, question.most)
+        self._gain = NO_GAIN
 
-    def add(self, value: float, weight: float = 1.0) -> StepsLook:
+    def add(self, value: float, weight: float = 1.0, expected: float | None = None) -> StepsLook:
         """Take the next step.
+
+        Args:
+            expected: what was expected of it; from a step on of which it is not known, nothing is adjusted.
 
         Raises:
             BadInput: its value or weight is outside of what the question says, or it is one too many.
@@ -172,6 +206,7 @@ class _Looks:
         self._check(value, weight)
         self._values.append(value)
         self._weights.append(weight)
+        self._expected.append(expected)
         if self._is_count and value not in (0, 1):
             self._is_count = False
             if asked.target == "samples":
@@ -192,7 +227,8 @@ class _Looks:
         return self._looked(self._stages.get(self._question.most), is_last=True)
 
     def _looked(self, errors: _Errors | None, *, is_last: bool) -> StepsLook:
-        bounds = None if errors is None else self._bounds(errors)
+        self._gain = NO_GAIN
+        bounds = None if errors is None else self._bounds(self._of_known(errors, is_last=is_last))
         if bounds is not None:
             self._narrow(bounds.low, bounds.high)
         if self._decision is None:
@@ -203,7 +239,20 @@ class _Looks:
             value=self._total / self._weight,
             low=self._low,
             high=self._high,
+            gain=self._gain,
         )
+
+    def _of_known(self, errors: _Errors, *, is_last: bool) -> _Errors:
+        """Return the errors of this look; where it is known what to expect of steps, those of the information there is."""
+        if self._known is None:
+            return errors
+        expected = [value for value in self._expected if value is not None]
+        is_plain = is_last or len(expected) < len(self._values)
+        if not is_plain:
+            self._gain = self._known.steps.look(self._values, expected, self._weights)
+        share = 1.0 if is_last else len(self._values) / self._question.most
+        error = self._known.error(share, self._gain, self._error())
+        return _Errors(error, error)
 
     def _check(self, value: float, weight: float) -> None:
         asked = self._question
@@ -219,9 +268,12 @@ class _Looks:
         if len(self._values) >= asked.most:
             raise BadInput("All {count} steps were taken.", count=asked.most)
 
+    def _error(self) -> float:
+        """Return how much of the error the looks may spend."""
+        return self._question.error * (1 if self._question.most <= _FEW else 1 - _FOR_BETS)
+
     def _spend(self) -> Mapping[int, _Errors]:
-        asked = self._question
-        error = asked.error * (1 if asked.most <= _FEW else 1 - _FOR_BETS)
+        asked, error = self._question, self._error()
         if self._is_count:
             return _stages(asked.most, error, asked.limit)
         return _stages(asked.most, error * (1 if asked.low < 0 else _FOR_MEANS), None)
@@ -229,7 +281,14 @@ class _Looks:
     def _bounds(self, errors: _Errors) -> Interval | None:
         low = self._around(errors.low)
         high = low if errors.low == errors.high else self._around(errors.high)
-        return None if low is None or high is None else Interval(low=low.low, high=high.high)
+        if low is None or high is None:
+            return None
+        value, narrowed = self._total / self._weight, math.sqrt(self._gain.share)
+        middle = value + self._gain.shift
+        return Interval(
+            low=min(middle - narrowed * (value - low.low), value),
+            high=max(middle + narrowed * (high.high - value), value),
+        )
 
     def _around(self, error: float) -> Interval | None:
         if self._is_count:

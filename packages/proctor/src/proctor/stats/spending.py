@@ -9,42 +9,57 @@ Source: Lan and DeMets 1983; Armitage, McPherson and Rowe 1969 for the recursion
 import math
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from operator import mul
 
 from proctor.stats.distributions import normal_cdf
 
 _CELL = 0.04  # of a standard deviation of the sum at the end
 _CELLS = 125  # to each side of 0
+_FAR = 8.0  # standard deviations, beyond which a step does not reach
 _ABOVE = 0.01  # of the next count's chance, so that rounding moves no boundary
 
 
-def of_normal_sum(times: Sequence[float], spent: Sequence[float]) -> Iterator[float]:
-    """Yield the errors of looks at a normal sum.
+class NormalSpending:
+    """Spends at looks at a normal sum, whose times may depend on what was seen of its variance.
 
-    Args:
-        times: the variance of the sum at each look, ending with 1.
-        spent: how much may be spent by each look.
-
-    >>> [round(one, 4) for one in of_normal_sum([0.5, 1.0], [0.01, 0.05])]
-    [0.01, 0.046]
+    >>> spending = NormalSpending()
+    >>> round(spending.error(0.5, 0.01), 4), round(spending.error(1.0, 0.05), 4)
+    (0.01, 0.046)
     """
-    chance_by_cell = {0: 1.0}
-    gone = before = 0.0
-    for time, most in zip(times, spent, strict=True):
-        root = math.sqrt(time - before)
-        ends = [normal_cdf((number - 0.5) * _CELL / root) for number in range(-2 * _CELLS, 2 * _CELLS + 2)]
+
+    def __init__(self) -> None:
+        self._chances = [0.0] * _CELLS + [1.0] + [0.0] * _CELLS  # of the sum in each cell, without what has passed
+        self._gone = self._before = 0.0
+
+    def error(self, time: float, most: float) -> float:
+        """Return the error of a look at a later time.
+
+        Args:
+            time: the variance of the sum, which ends at 1.
+            most: how much may be spent by then.
+        """
+        root = math.sqrt(time - self._before)
+        reach = min(math.ceil(_FAR * root / _CELL), 2 * _CELLS)
+        ends = [normal_cdf((number - 0.5) * _CELL / root) for number in range(-reach, reach + 2)]
         steps = [high - low for low, high in pairwise(ends)]
-        chance_by_cell = {
-            to: math.fsum(chance * steps[to - cell + 2 * _CELLS] for cell, chance in chance_by_cell.items())
-            for to in range(-_CELLS, _CELLS + 1)
-        }
-        cell = _CELLS
-        while gone + chance_by_cell[cell] < most:
-            gone += chance_by_cell.pop(cell)
-            cell -= 1
-        part = (most - gone) / chance_by_cell[cell]
-        chance_by_cell[cell] *= 1 - part
-        gone, before = most, time
-        yield normal_cdf(-(cell + 0.5 - part) * _CELL / math.sqrt(time))
+        around = [0.0] * reach + self._chances + [0.0] * reach
+        chances = [sum(map(mul, around[cell : cell + len(steps)], steps)) for cell in range(2 * _CELLS + 1)]
+        highest = 2 * _CELLS
+        while self._gone + chances[highest] < most:
+            self._gone += chances[highest]
+            chances[highest] = 0.0
+            highest -= 1
+        part = (most - self._gone) / chances[highest]
+        chances[highest] *= 1 - part
+        self._chances, self._gone, self._before = chances, most, time
+        return normal_cdf(-(highest - _CELLS + 0.5 - part) * _CELL / math.sqrt(time))
+
+
+def of_normal_sum(times: Sequence[float], spent: Sequence[float]) -> Iterator[float]:
+    """Yield the errors of looks at a normal sum, whose times are known before."""
+    spending = NormalSpending()
+    for time, most in zip(times, spent, strict=True):
+        yield spending.error(time, most)
 
 
 def of_count(steps: Sequence[int], spent: Sequence[float], rate: float) -> Iterator[float]:
