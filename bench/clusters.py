@@ -4,7 +4,6 @@ Documents with questions and repositories with issues are such clusters: often a
 ones, no large one may have been wrong by chance, so that few losses of small ones say little.
 """
 
-import math
 import sys
 from collections.abc import Iterator, Sequence
 from itertools import combinations
@@ -13,6 +12,7 @@ import numpy as np
 
 from bench.decisions import AT_ONCE, Drawn, Kind, Numbers, _check, decisions, gate, look, whole
 from bench.figure import Figure
+from bench.races import PairFound, error_of_a_pair, left_of_race
 from proctor.core.tally import Tally
 from proctor.stats.bounds import one_sided
 from proctor.stats.estimate import estimate
@@ -57,7 +57,7 @@ def measure() -> Iterator[Figure]:
         for agents in AGENTS:
             named = races(sizes, wrong, agents, count, rounds)
             yield Figure(
-                what=f"{what}: race of {agents} equal agents, one is said to be better",
+                what=f"{what}: race of {agents} equal agents, one is named best",
                 value=named,
                 unit="",
                 at_most=MOST,
@@ -110,27 +110,27 @@ def intervals(drawn: Drawn, truth: float) -> tuple[float, float, float, float]:
 
 
 def races(sizes: Sequence[int], wrong: float, agents: int, count: int, rounds: int) -> float:
-    """Return in what share of races of equal agents any of them is said to be better; each fails whole clusters by itself.
+    """Return in what share of races of equal agents one of them is named best; each fails whole clusters by itself.
 
     Every pair looks until the last step, however futile, so that no error is hidden.
     """
     source = np.random.default_rng([count, agents])
     kind = Kind(name="race", draw=_unused, truth=0.0, paired=True, heaviest=max(sizes))
-    error = ERROR / 2 / math.comb(agents, 2)
+    error = error_of_a_pair(agents)
     named = 0
     for start in range(0, rounds, AT_ONCE):
         suites = min(AT_ONCE, rounds - start)
         weight = source.permuted(np.resize(np.array(sizes, dtype=float), (suites, count)), axis=1)
         lost = source.random((agents, suites, count)) < wrong
-        found = np.zeros(suites, dtype=bool)
+        results = []
         for first, second in combinations(range(agents), 2):
             up, down = weight * (lost[first] & ~lost[second]), weight * (lost[second] & ~lost[first])
             drawn, limit = Drawn(weight=weight, up=up, down=down), np.zeros(suites)
             decided, after = decisions(kind, drawn, limit, error, "samples", futile=False)
             if not start and not first:
                 _check(kind, drawn, limit, error, "samples", decided, after, futile=False)
-            found |= decided != 0
-        named += int(found.sum())
+            results.append(PairFound(pair=(first, second), decided=decided, after=after))
+        named += sum(len(left_of_race(results, agents, suite)[0]) == 1 for suite in range(suites))
     return named / rounds
 
 

@@ -536,9 +536,9 @@ def measure() -> Iterator[Figure]:
             yield Figure(what=f"{what}: power lost", value=full.result().go - looked.result().go, unit="", at_most=loss)
 
 
-def _bound(suites: int) -> float:
+def _bound(suites: int, allowed: float = MOST) -> float:
     """Return the greatest rate whose exact 95 % interval lies below what is allowed."""
-    most = int(MOST * suites)
-    while most and beta_quantile(0.975, most + 1, suites - most) > MOST:
+    most = int(allowed * suites)
+    while most and beta_quantile(0.975, most + 1, suites - most) > allowed:
         most -= 1
     return most / suites

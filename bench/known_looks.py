@@ -21,7 +21,21 @@ import numpy as np
 from msgspec.structs import replace
 from scipy.special import expit, ndtr
 
-from bench.decisions import AT_ONCE, ERROR, SUITES, WHOLE, Drawn, Found, Kind, Numbers, _bound, _chances, bounds, net
+from bench.decisions import (
+    AT_ONCE,
+    ERROR,
+    MOST,
+    SUITES,
+    WHOLE,
+    Drawn,
+    Found,
+    Kind,
+    Numbers,
+    _bound,
+    _chances,
+    bounds,
+    net,
+)
 from bench.decisions import differences as kinds_of_pairs
 from bench.figure import Figure
 from proctor.stats import known_steps, spending
@@ -289,7 +303,9 @@ def measure() -> Iterator[Figure]:
             yield Figure(what=f"{named}: found", value=result.go, unit="")
             yield Figure(what=f"{named}: steps", value=result.steps, unit="")
         for what, steps, job in wrong:
-            most = _bound(suites) - (looking._FOR_BETS * ERROR if steps > looking._FEW else 0)  # which bets may spend
+            most = _bound(
+                suites, MOST - (looking._FOR_BETS * ERROR if steps > looking._FEW else 0)
+            )  # bets have the rest
             for decision, share in (("GO", job.result().go), ("NO-GO", job.result().no_go)):
                 yield Figure(what=f"{what}: {decision} at the limit", value=share, unit="", at_most=most)
 

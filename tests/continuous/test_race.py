@@ -3,6 +3,7 @@
 import asyncio
 import random
 from collections.abc import Callable, Coroutine
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,9 @@ import pytest
 
 import proctor
 from proctor import Sample, Task
+from proctor.api import until
 from proctor.core.errors import BadInput, EndpointRefused
+from proctor.stats.looks import LooksQuestion
 from proctor_ci import race_pages
 from proctor_ci.race import Race, race
 
@@ -99,6 +102,24 @@ def test_of_several_agents_those_that_are_worse_are_out_one_by_one(start: Callab
     assert [run.record.looked and run.record.looked.decision for run in found.runs] == ["no_go", "go", "no_go"]
     assert len(trace.of("c")) < len(trace.of("a"))
     assert len(found.duels) == 3
+
+
+def test_only_the_pairs_of_the_best_agent_share_the_error(
+    start: Callable[..., Race], trace: Trace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    errors: list[float] = []
+    module = import_module("proctor_ci.race")
+
+    def question(limit: float, error: float, *rest: Any, **given: Any) -> LooksQuestion:
+        errors.append(error)
+        return until.question(limit, error, *rest, **given)
+
+    monkeypatch.setattr(module, "question", question)
+    found = start(trace.agent("a", 0.55), trace.agent("b", 0.95), trace.agent("c", 0.1), trace.agent("d", 0.1))
+    assert errors == [pytest.approx(0.05 / 2 / 3)]
+    text = str(race_pages.page(found, "en"))
+    assert "Those that are out are not ranked" in text
+    assert "not the best" in text
 
 
 def test_the_intervals_of_a_race_hold_for_any_number_of_looks(start: Callable[..., Race], trace: Trace) -> None:

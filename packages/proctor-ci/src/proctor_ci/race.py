@@ -3,8 +3,9 @@
 The agents are interleaved, so that the time of day and a busy endpoint meet all of them alike: none begins a sample that is
 more than a few ahead of what the slowest one has begun. Every pair of agents is compared by the samples that both have
 finished. With two agents a margin can be given, as in a gate. With more, an agent is out as soon as another one is shown to
-be better (successive elimination); the error is shared among the pairs, so that the chance of any wrong one is at most the
-error.
+be better (successive elimination). Of k agents only the k - 1 pairs of the best one matter: with half of the error shared among
+them, the best one is out with a chance of at most half of the error, and what is named best is not better than all others with a
+chance of at most the error (of m equal best ones m - 1 would have to be out, and each is with a chance of half of the error).
 
 Each agent has an ordinary run. What it takes to resume the race is in the specification of every one of them.
 """
@@ -404,8 +405,8 @@ class Field:
         )
 
     def _error_of_a_pair(self) -> float:
-        """Return the error of one side of one pair: with a margin both sides have their own, else each pair has two ways to be wrong."""
-        return self._error if self.rule.bound else self._error / 2 / math.comb(self._count, 2)
+        """Return the error of one side of one pair: with a margin both sides have their own, else the pairs of the best agent share half."""
+        return self._error if self.rule.bound else self._error / 2 / (self._count - 1)
 
     def _is_open(self, pair: tuple[int, int]) -> bool:
         return self._deciders[pair].decision is None and self._out.isdisjoint(pair)

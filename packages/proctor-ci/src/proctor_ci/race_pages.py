@@ -153,7 +153,9 @@ def _place(race: Race, number: int, words: ReportWords) -> str:
         return words.t("better")
     looked = race.runs[number].record.looked
     is_out = looked is not None and looked.decision == "no_go" and not race.rule.bound
-    return words.t("worse") if is_out or race.winner is not None else ""
+    if not is_out and race.winner is None:
+        return ""
+    return words.t("worse") if len(race.runs) == 2 else words.t("not the best")
 
 
 def _value(race: Race, number: int, words: ReportWords) -> str:
@@ -181,6 +183,10 @@ def _steps(looked: Looked, words: ReportWords) -> str:
 def _verdict(race: Race, one: Duel, words: ReportWords) -> str:
     t = words.t
     match one.looked.decision:
+        case "go" if len(race.runs) > 2:
+            return t("the first is out")
+        case "no_go" if len(race.runs) > 2:
+            return t("the second is out")
         case "go":
             return t("GO") if race.rule.bound else t("the second is better")
         case "no_go":
@@ -206,6 +212,12 @@ def _remarks(race: Race, words: ReportWords) -> Iterator[str]:
     )
     if race.rule.bound:
         yield t("GO is wrong with a chance of at most {error}, and so is NO-GO.", error=words.percent(race.error))
+    elif len(race.runs) == 2:
+        yield t("The chance that this verdict is wrong is at most {error}.", error=words.percent(race.error))
     else:
-        yield t("The chance that any of these verdicts is wrong is at most {error}.", error=words.percent(race.error))
+        yield t(
+            "The chance that an agent is named better than all others and is not is at most {error}, that one which is out is the best {half}. Those that are out are not ranked.",
+            error=words.percent(race.error),
+            half=words.percent(race.error / 2),
+        )
     yield t("All intervals hold for any number of looks.")
