@@ -177,8 +177,8 @@ class Decider:
             self._begin_again()
         if self._high is None and step.low != step.high:
             self._high = looks(self._question)
-            for earlier, *known in self._fed:
-                self._high.add(earlier.high, *known)
+            for earlier, weighs, known in self._fed:
+                self._high.add(earlier.high, weighs, known)
         self._fed.append((step, weight, expected))
         low = self._low.add(step.low, weight, expected)
         self._ends = low, (low if self._high is None else self._high.add(step.high, weight, expected))
@@ -219,5 +219,5 @@ class Decider:
     def _begin_again(self) -> None:
         fed, self._fed = self._fed, []
         self._low, self._high, self._ends = looks(self._question), None, None
-        for step, *known in fed:
-            self.add(step, *known)
+        for step, weighs, known in fed:
+            self.add(step, weighs, known)
