@@ -187,7 +187,10 @@ class Until(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class KnownSamples(msgspec.Struct, frozen=True, kw_only=True):
-    """What other stored `runs`, of so many systems, `earned` in the mean on each sample when a run began that is compared with one."""
+    """What stored runs knew of each sample when a run began that is compared with one of them.
+
+    `earned` is the mean of all `systems` but the baseline on each sample, and `runs` are the ids of their runs.
+    """
 
     runs: tuple[str, ...] = ()
     systems: int = 0
