@@ -17,7 +17,7 @@ Options = list[list[str]]
 
 HOME = Path(os.environ["FAKE_ENGINE"])
 FAULT = os.environ.get("FAKE_ENGINE_FAULT", "")
-WITH_VALUE = {"--name", "--label", "--network", "--cap-drop", "--cap-add", "--security-opt", "--pids-limit", "--memory", "--memory-swap", "--cpus", "--entrypoint", "-u", "-v", "-w", "-e", "-t", "--filter", "--format"}  # fmt: skip
+WITH_VALUE = {"--name", "--label", "--network", "--cap-drop", "--cap-add", "--security-opt", "--pids-limit", "--memory", "--memory-swap", "--cpus", "--entrypoint", "-u", "-v", "-w", "-e", "-t", "--stop-signal", "--ulimit", "--filter", "--format"}  # fmt: skip
 
 
 def main() -> int:
@@ -27,7 +27,7 @@ def main() -> int:
     if FAULT == "gone":
         return fail("Cannot connect to the Docker daemon", 1)
     options, rest = split(words)
-    commands = {"version": version, "run": run, "exec": execute, "cp": copy, "restart": restart, "rm": remove, "ps": ps, "image": image, "build": build}  # fmt: skip
+    commands = {"version": version, "run": run, "exec": execute, "cp": copy, "restart": restart, "rm": remove, "ps": ps, "image": image, "build": build, "inspect": inspect}  # fmt: skip
     return commands[name](options, rest)
 
 
@@ -122,6 +122,11 @@ def remove(options: Options, rest: list[str]) -> int:
 def ps(options: Options, rest: list[str]) -> int:
     for folder in sorted((HOME / "containers").glob("*")):
         print(folder.name, (folder / "label").read_text("utf-8").partition("=")[2])
+    return 0
+
+
+def inspect(options: Options, rest: list[str]) -> int:
+    print(str(root(rest[0]).is_dir()).lower())
     return 0
 
 

@@ -54,11 +54,11 @@ def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 def test_a_box_is_started_with_as_little_as_possible() -> None:
     assert start_arguments("n", "plain", LIMITS, "none") == [
-        *("run", "-d", "--name", "n", "--label", f"proctor.process={engines._process()}", "--network", "none"),
+        *("run", "-d", "--name", "n", "--label", f"proctor.process={engines.owner_of_boxes()}", "--network", "none"),
         *("--cap-drop", "ALL", "--cap-add", "CHOWN", "--cap-add", "DAC_OVERRIDE", "--cap-add", "FOWNER"),
         *("--cap-add", "SETUID", "--cap-add", "SETGID", "--cap-add", "KILL", "--security-opt", "no-new-privileges"),
         *("--pids-limit", "64", "--memory", "256m", "--memory-swap", "256m", "--cpus", "1"),
-        *("--entrypoint", "sleep", "plain", "infinity"),
+        *("--stop-signal", "KILL", "--entrypoint", "sh", "plain", "-c", engines.FIRST_PROGRAM),
     ]
 
 
@@ -97,6 +97,13 @@ async def test_what_fails_outside_is_no_result(engine: Path, monkeypatch: pytest
     with pytest.raises(EnvironmentFailed, match="Unable to find image"):
         async with EngineBox("docker", "none", LIMITS):
             pass
+    async with EngineBox("docker", "plain", LIMITS) as box:
+        monkeypatch.setenv("FAKE_ENGINE_FAULT", "gone")
+        with pytest.raises(EnvironmentDied, match="Cannot connect"):
+            await box.run(["true"], 5)
+        monkeypatch.delenv("FAKE_ENGINE_FAULT")
+        imitated = await box.run(["sh", "-c", "echo 'Error response from daemon: no' >&2; exit 1"], 5)
+        assert imitated.code == 1
     async with EngineBox("podman", "plain", LIMITS) as box:
         monkeypatch.setenv("FAKE_ENGINE_FAULT", "stuck")
         monkeypatch.setattr(engines, "ANSWER_SECONDS", 0.5)
@@ -113,7 +120,7 @@ async def test_what_fails_outside_is_no_result(engine: Path, monkeypatch: pytest
 async def test_the_boxes_of_dead_processes_are_removed_and_no_others(engine: Path) -> None:
     for name, owner in (
         ("dead", f"{socket.gethostname()}:4194303"),
-        ("ours", engines._process()),
+        ("ours", engines.owner_of_boxes()),
         ("far", "elsewhere:1"),
     ):
         (engine / "containers" / name).mkdir(parents=True)

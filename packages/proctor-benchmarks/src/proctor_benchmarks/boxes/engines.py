@@ -13,6 +13,7 @@ import posixpath
 import shutil
 import socket
 import subprocess
+import sys
 import tarfile
 import time
 from collections.abc import Collection, Mapping, Sequence
@@ -44,6 +45,11 @@ KILL_SECONDS = 2.0  # from the first signal to a late command until the last
 PROBE_SECONDS = 10.0
 OUTPUT_BYTES = 64 << 10  # of what the engine itself says
 LABEL = "proctor.process"
+FIRST_PROGRAM = (
+    "while :; do sleep 86400 & wait; done"  # takes note of the ends of all processes, which count until then
+)
+_KILLED = "Killed"  # what a shell says of a part of its command; only then is the engine asked why
+_COMPLAINTS = ("Error", "Cannot connect", "OCI runtime", "error during connect")  # how an engine begins its own
 _GONE = ("no such file", "could not find", "not found in container", "no such path")
 _numbers = itertools.count()
 _cleared: set[Engine] = set()
@@ -68,9 +74,9 @@ class EngineBox:
 
     async def __aenter__(self) -> Self:
         await remove_left_boxes(self._engine)
-        started = await self._ask(
-            START_SECONDS, *start_arguments(self._name, self._image, self._limits, self._network, self._mounted)
-        )
+        arguments = start_arguments(self._name, self._image, self._limits, self._network, self._mounted)
+        own = own_limits() if self._engine == "podman" else []
+        started = await self._ask(START_SECONDS, arguments[0], *own, *arguments[1:])
         if started.code != 0:
             await self._remove()
             raise EnvironmentFailed("{engine} cannot start {image}: {error}", kind="image", engine=self._engine, image=self._image, error=_said(started))  # fmt: skip
@@ -94,8 +100,11 @@ class EngineBox:
         how += [word for name, value in variables.items() for word in ("-e", f"{name}={value}")]
         limit = ["timeout", "-k", f"{KILL_SECONDS:g}", f"{seconds:g}"] if self._has_timeout else []
         result = await self._exec([*how, self._name, *limit, *command], seconds)
+        if result.code != 0 and result.output.lstrip().startswith(_COMPLAINTS):  # a command may say that too
+            await self._check_running()
         was_late = result.code in (LATE, KILLED) and result.seconds >= seconds
-        killed = result.code == KILLED and not was_late and await self._was_out_of_memory()
+        shows_kill = result.code == KILLED or _KILLED in result.output
+        killed = shows_kill and not was_late and await self._was_out_of_memory()
         return CommandResult(
             code=KILLED if was_late else result.code,
             head=result.head,
@@ -149,6 +158,12 @@ class EngineBox:
             await self._remove()
             raise EnvironmentDied("The box does not answer any more.", kind="stuck") from None
 
+    async def _check_running(self) -> None:
+        """Raise EnvironmentDied if the container does not run, or its engine does not answer."""
+        state = await self._ask(ANSWER_SECONDS, "inspect", "--format", "{{.State.Running}}", self._name)
+        if state.output.strip() != "true":
+            raise self._died(_said(state))
+
     async def _was_out_of_memory(self) -> bool:
         """True if the kernel has ended processes of the box for want of memory since this was last asked."""
         script = "cat /sys/fs/cgroup/memory.events /sys/fs/cgroup/memory/memory.oom_control 2>/dev/null"
@@ -177,13 +192,28 @@ def start_arguments(
     """Return the arguments that start a box and keep it until it is removed."""
     memory = f"{limits.memory_mb}m"
     return [
-        *("run", "-d", "--name", name, "--label", f"{LABEL}={_process()}", "--network", {"none": "none", "open": "bridge"}[network]),
+        *("run", "-d", "--name", name, "--label", f"{LABEL}={owner_of_boxes()}", "--network", {"none": "none", "open": "bridge"}[network]),
         *("--cap-drop", "ALL", *(word for capability in CAPABILITIES for word in ("--cap-add", capability))),
         *("--security-opt", "no-new-privileges", "--pids-limit", str(limits.processes)),
         *("--memory", memory, "--memory-swap", memory, "--cpus", f"{limits.cpus:g}"),
         *(word for inside, outside in mounted.items() for word in ("-v", f"{outside}:{inside}:ro")),
-        *("--entrypoint", "sleep", image, "infinity"),
+        *("--stop-signal", "KILL", "--entrypoint", "sh", image, "-c", FIRST_PROGRAM),
     ]  # fmt: skip
+
+
+def own_limits() -> list[str]:
+    """Return the limits of this process as arguments of podman, which else asks for more than it may give where it may not raise them."""
+    if sys.platform != "linux":
+        return []
+    import resource
+
+    names = {"nofile": (resource.RLIMIT_NOFILE, "fs/nr_open"), "nproc": (resource.RLIMIT_NPROC, "kernel/pid_max")}
+    arguments = []
+    for name, (limit, most_of_kernel) in names.items():
+        own, most = resource.getrlimit(limit)[1], int(Path("/proc/sys", most_of_kernel).read_text("ascii"))
+        number = most if own == resource.RLIM_INFINITY else min(own, most)
+        arguments += ["--ulimit", f"{name}={number}:{number}"]
+    return arguments
 
 
 def find_engine(engine: Engine) -> bool:
@@ -245,7 +275,8 @@ async def remove_left_boxes(engine: Engine) -> None:
             await _command([engine, "rm", "-f", name], OUTPUT_BYTES, ANSWER_SECONDS)
 
 
-def _process() -> str:
+def owner_of_boxes() -> str:
+    """Return what the boxes of this process are labelled with."""
     return f"{socket.gethostname()}:{os.getpid()}"
 
 
