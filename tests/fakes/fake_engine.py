@@ -121,12 +121,15 @@ def remove(options: Options, rest: list[str]) -> int:
 
 def ps(options: Options, rest: list[str]) -> int:
     for folder in sorted((HOME / "containers").glob("*")):
-        print(folder.name, (folder / "label").read_text("utf-8").partition("=")[2])
+        print(folder.name)
     return 0
 
 
 def inspect(options: Options, rest: list[str]) -> int:
-    print(str(root(rest[0]).is_dir()).lower())
+    if "Running" in value(options, "--format"):
+        print(str(root(rest[0]).is_dir()).lower())
+    else:
+        print(rest[0], (root(rest[0]).parent / "label").read_text("utf-8").partition("=")[2])
     return 0
 
 

@@ -1,4 +1,4 @@
-"""Make an image for docker and podman of this machine's own programs, as no registry is asked for one in tests."""
+"""Make an image for docker and podman of this machine's own programs, as no registry is asked for one in tests; leave out what this machine lacks."""
 
 import io
 import shutil
@@ -6,6 +6,13 @@ import subprocess
 import tarfile
 from functools import cache
 from pathlib import Path
+from typing import cast
+
+import pytest
+
+from proctor_benchmarks.boxes.engines import Engine
+from proctor_benchmarks.boxes.namespace import lacks
+from proctor_benchmarks.boxes.opening import answers
 
 IMAGE = "proctor-test-machine"
 PROGRAMS = (
@@ -15,6 +22,17 @@ PROGRAMS = (
 )
 _PASSWD = "root:x:0:0:root:/root:/bin/bash\nplain:x:1000:1000::/home:/bin/sh\n"
 _FOLDERS = ("usr/bin", "usr/lib", "usr/lib64", "etc", "root", "app", "var", "run", "home")
+
+
+BACKENDS = ("bubblewrap", "docker", "podman")
+
+
+def skip_without(backend: str) -> None:
+    """Skip a test where this machine does not have the backend."""
+    if backend == "bubblewrap" and lacks():
+        pytest.skip(f"needs {lacks()}")
+    if backend != "bubblewrap" and not answers(cast("Engine", backend)):
+        pytest.skip("needs a running engine")
 
 
 @cache

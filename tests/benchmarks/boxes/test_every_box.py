@@ -3,6 +3,7 @@
 import io
 import os
 import signal
+import socket
 import subprocess
 import tarfile
 import time
@@ -11,18 +12,16 @@ from contextlib import AbstractAsyncContextManager
 from typing import cast
 
 import pytest
-from machine_image import import_image
+from machine_image import BACKENDS, import_image, skip_without
 
 from proctor.core.errors import EnvironmentDied
+from proctor_benchmarks.boxes import engines
 from proctor_benchmarks.boxes.archives import archive_of, check_archive, read_files
 from proctor_benchmarks.boxes.bubblewrap import BubblewrapBox
 from proctor_benchmarks.boxes.contract import Box, BoxLimits, CommandResult, TooMuch
-from proctor_benchmarks.boxes.engines import LABEL, Engine, EngineBox, owner_of_boxes
-from proctor_benchmarks.boxes.namespace import lacks
-from proctor_benchmarks.boxes.opening import answers
+from proctor_benchmarks.boxes.engines import LABEL, Engine, EngineBox, own_limits, owner_of_boxes, start_arguments
 
 LIMITS = BoxLimits(memory_mb=256, disk_mb=64, processes=64, output_bytes=1_000)
-BACKENDS = ("bubblewrap", "docker", "podman")
 
 
 def new_box(backend: str, limits: BoxLimits = LIMITS) -> AbstractAsyncContextManager[Box]:
@@ -35,10 +34,7 @@ def new_box(backend: str, limits: BoxLimits = LIMITS) -> AbstractAsyncContextMan
 @pytest.fixture(params=BACKENDS)
 def backend(request: pytest.FixtureRequest) -> str:
     name: str = request.param
-    if name == "bubblewrap" and lacks():
-        pytest.skip(f"needs {lacks()}")
-    if name != "bubblewrap" and not answers(cast("Engine", name)):
-        pytest.skip("needs a running engine")
+    skip_without(name)
     return name
 
 
@@ -134,8 +130,6 @@ print(reach(socket.AF_UNIX, "\\0proctor-probe"), reach(socket.AF_INET, ("127.0.0
 
 @pytest.fixture
 def listening() -> Iterator[int]:
-    import socket
-
     with socket.socket(socket.AF_UNIX) as abstract, socket.create_server(("127.0.0.1", 0)) as server:
         abstract.bind("\0proctor-probe")
         abstract.listen()
@@ -182,6 +176,26 @@ async def test_a_box_takes_nothing_with_it(backend: str) -> None:
     assert "sleep 4322" not in _processes()
     if backend != "bubblewrap":
         assert _containers(backend) == []
+
+
+async def test_the_box_of_a_dead_process_is_removed_and_that_of_a_live_one_is_not(backend: str) -> None:
+    if backend == "bubblewrap":
+        return  # it ends with its process
+    engine = cast("Engine", backend)
+    names = [f"proctor-test-{os.getpid()}-{owner}" for owner in ("dead", "ours")]
+    for name, owner in zip(names, (f"{socket.gethostname()}:4194303", owner_of_boxes()), strict=True):
+        arguments = start_arguments(name, import_image(engine), LIMITS, "none")
+        words = [f"{LABEL}={owner}" if word.startswith(LABEL) else word for word in arguments]
+        own = own_limits() if backend == "podman" else []
+        subprocess.run([backend, words[0], *own, *words[1:]], check=True, capture_output=True)  # noqa: ASYNC221
+    engines._cleared.discard(engine)
+    try:
+        await engines.remove_left_boxes(engine)
+        listed = subprocess.run([backend, "ps", "-a", "--format", "{{.Names}}"], check=True, capture_output=True, text=True).stdout  # noqa: ASYNC221  # fmt: skip
+    finally:
+        for name in names:
+            subprocess.run([backend, "rm", "-f", name], check=False, capture_output=True)  # noqa: ASYNC221
+    assert [name for name in names if name in listed.split()] == names[1:]
 
 
 def _processes(columns: str = "args") -> str:

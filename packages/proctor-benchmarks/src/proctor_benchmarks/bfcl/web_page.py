@@ -8,7 +8,6 @@ The modes are those of bfcl-eval 2026.3.23, `multi_turn_eval/func_source_code/we
 """
 
 import http.client
-import ipaddress
 import socket
 import time
 import urllib.parse
@@ -18,6 +17,7 @@ import msgspec
 
 from proctor.core.errors import MissingExtra
 from proctor.transport.tls import context_of
+from proctor_benchmarks.boxes.host_proxy import is_public
 
 MOST_BYTES = 5_000_000
 SECONDS = 20.0
@@ -98,19 +98,9 @@ def public_addresses(host: str, port: int) -> list[str]:
     except UnicodeError:
         raise NotPublic(f"{host[:200]} is not a host name") from None
     for address in addresses:
-        if not _is_public(ipaddress.ip_address(address.partition("%")[0])):
+        if not is_public(address):
             raise NotPublic(f"{host} is not an address of the public web")
     return addresses
-
-
-def _is_public(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
-    if isinstance(address, ipaddress.IPv6Address):
-        inner = address.ipv4_mapped or address.sixtofour or (address.teredo[1] if address.teredo else None)
-        if inner is not None:
-            return _is_public(inner)
-        if address in ipaddress.IPv6Network("64:ff9b::/96"):  # an IPv4 address, translated
-            return _is_public(ipaddress.IPv4Address(int(address) & 0xFFFFFFFF))
-    return address.is_global and not address.is_multicast
 
 
 def _get_one(url: str, deadline: float) -> WebPage:

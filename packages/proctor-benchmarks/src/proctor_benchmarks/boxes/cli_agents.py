@@ -23,8 +23,9 @@ from proctor.core.trajectory import Step, ToolStyle
 from proctor_benchmarks.boxes.archives import archive_of, read_files
 from proctor_benchmarks.boxes.cli_streams import READERS, CliStream
 from proctor_benchmarks.boxes.contract import CommandResult
-from proctor_benchmarks.boxes.environment import DOOR, BoxEnvironment
-from proctor_benchmarks.boxes.model_proxy import ADDRESS, FORWARDER, ModelCount, ModelProxy
+from proctor_benchmarks.boxes.environment import BoxEnvironment
+from proctor_benchmarks.boxes.forwarding import MODEL, start_forwarder
+from proctor_benchmarks.boxes.model_proxy import ADDRESS, ModelCount, ModelProxy
 
 STREAM, ERRORS = "/run/proctor/stream", "/run/proctor/errors"
 STREAM_BYTES = 16 << 20
@@ -260,13 +261,11 @@ class CliSession:
         await box.put(
             archive_of({path.lstrip("/"): (text.encode(), 0o644) for path, text in files.items()}, ["/run/proctor"])
         )
-        forward = (
-            f"chmod -R a+rwX /run/proctor; setsid $(command -v python3) {DOOR}/{FORWARDER} > /dev/null 2>&1 & sleep 0.3"
-        )
-        await box.run(["sh", "-c", forward], START_SECONDS)
+        await box.run(["sh", "-c", "chmod -R a+rwX /run/proctor"], START_SECONDS)
+        await start_forwarder(box, environment.door, MODEL)
         script = f'"$@" > {STREAM} 2> {ERRORS} < /dev/null; code=$?; tail -c 2000 {ERRORS}; exit $code'
         path = {"PATH": f"{environment.programs}/bin:{environment.programs}:{os.defpath}:/usr/local/bin"} if environment.programs else {}  # fmt: skip
-        result = await box.run(["sh", "-c", script, "sh", *command], environment.seconds_left, folder=task.folder, user=task.agent_user, variables={**task.variables, **variables, **path})  # fmt: skip
+        result = await box.run(["sh", "-c", script, "sh", *command], environment.seconds_left, folder=task.folder, user=task.agent_user, variables={**environment.variables, **variables, **path})  # fmt: skip
         written = read_files(await box.take([self._agent.output], 2 * STREAM_BYTES), STREAM_BYTES)
         return result, written.get(self._agent.output, b"").decode("utf-8", "replace")
 

@@ -6,7 +6,8 @@ from typing import Annotated, Literal, Protocol
 import msgspec
 
 Backend = Literal["docker", "podman", "bubblewrap"]
-Network = Literal["none", "open"]
+Network = Literal["none", "open"] | tuple[str, ...]
+"""`open` is that of the machine; hosts with their ports (`api.example.com:443`) are all that the box reaches."""
 Count = Annotated[int, msgspec.Meta(ge=1)]
 Seconds = Annotated[float, msgspec.Meta(gt=0)]
 

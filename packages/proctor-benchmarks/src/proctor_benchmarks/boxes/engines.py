@@ -16,11 +16,13 @@ import subprocess
 import sys
 import tarfile
 import time
-from collections.abc import Collection, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Literal, Self
+from tempfile import TemporaryDirectory, TemporaryFile, gettempdir
+from typing import IO, Literal, Self
+
+import msgspec
 
 from proctor.core.errors import EnvironmentDied, EnvironmentFailed
 from proctor.runtime.alive import is_alive
@@ -192,7 +194,7 @@ def start_arguments(
     """Return the arguments that start a box and keep it until it is removed."""
     memory = f"{limits.memory_mb}m"
     return [
-        *("run", "-d", "--name", name, "--label", f"{LABEL}={owner_of_boxes()}", "--network", {"none": "none", "open": "bridge"}[network]),
+        *("run", "-d", "--name", name, "--label", f"{LABEL}={owner_of_boxes()}", "--network", "bridge" if network == "open" else "none"),
         *("--cap-drop", "ALL", *(word for capability in CAPABILITIES for word in ("--cap-add", capability))),
         *("--security-opt", "no-new-privileges", "--pids-limit", str(limits.processes)),
         *("--memory", memory, "--memory-swap", memory, "--cpus", f"{limits.cpus:g}"),
@@ -247,7 +249,9 @@ async def build_image(engine: Engine, folder: Path, digest: str, leave_out: Coll
                 context = Path(parent, "context") if leave_out else folder
                 if leave_out:
                     await asyncio.to_thread(_copy_context, folder, context, leave_out)
-                built = await _command([engine, "build", "-q", "-t", tag, str(context)], OUTPUT_BYTES, START_SECONDS)
+                built = await _command(
+                    [engine, "build", "-q", "-t", tag, str(context.absolute())], OUTPUT_BYTES, START_SECONDS
+                )
         except TimeoutError:
             raise EnvironmentFailed("{engine} did not build {folder} in {seconds} seconds.", kind="image", engine=engine, folder=folder, seconds=f"{START_SECONDS:g}") from None  # fmt: skip
         if built.code != 0:
@@ -267,11 +271,13 @@ async def remove_left_boxes(engine: Engine) -> None:
     if engine in _cleared:
         return
     _cleared.add(engine)
-    listing = await _command([engine, "ps", "-a", "--filter", f"label={LABEL}", "--format", f'{{{{.Names}}}} {{{{.Label "{LABEL}"}}}}'], 1 << 20, ANSWER_SECONDS)  # fmt: skip
-    host = socket.gethostname()
-    for name, _, owner in (line.partition(" ") for line in listing.head.splitlines()):
+    listing = await _command([engine, "ps", "-aq", "--filter", f"label={LABEL}"], 1 << 20, ANSWER_SECONDS)
+    template = f'{{{{.Id}}}} {{{{index .Config.Labels "{LABEL}"}}}}'
+    for container in listing.head.split() if listing.code == 0 else ():
+        shown = await _command([engine, "inspect", "--format", template, container], OUTPUT_BYTES, ANSWER_SECONDS)
+        name, _, owner = shown.head.strip().partition(" ")
         where, _, process = owner.rpartition(":")
-        if where == host and process.isdigit() and not is_alive(int(process)):
+        if shown.code == 0 and where == socket.gethostname() and process.isdigit() and not is_alive(int(process)):
             await _command([engine, "rm", "-f", name], OUTPUT_BYTES, ANSWER_SECONDS)
 
 
@@ -301,58 +307,71 @@ async def _command(command: Sequence[str], kept_bytes: int, seconds: float, give
         TimeoutError: it did not end; it is killed.
     """
     begun, output = time.monotonic(), Ends(kept_bytes)
-    process = await _start(command, is_given=given is not None, together=True)
-    try:
-        async with asyncio.timeout(seconds):
-            if given is not None and process.stdin is not None:
-                with suppress(BrokenPipeError, ConnectionResetError):
-                    process.stdin.write(given)
-                    await process.stdin.drain()
-                    process.stdin.close()
-            assert process.stdout is not None
-            while data := await process.stdout.read(1 << 16):
-                output.add(data)
-            code = await process.wait()
-    finally:
-        await _end(process)
+    async with asyncio.timeout(seconds), _started(command, given) as running:
+        while data := await running.output.read(1 << 16):
+            output.add(data)
+        code = await running.end()
     texts = output.texts()
     return CommandResult(code=code, head=texts["head"], tail=texts["tail"], dropped_bytes=texts["cut"], seconds=time.monotonic() - begun)  # fmt: skip
 
 
 async def _collect(command: Sequence[str], most_bytes: int, seconds: float) -> tuple[int, bytes, str]:
     """Return exit code, output and errors of a command; what is over `most_bytes` is not read."""
-    process = await _start(command, is_given=False, together=False)
+    data = bytearray()
+    with TemporaryFile() as errors:
+        try:
+            async with asyncio.timeout(seconds), _started(command, errors=errors) as running:
+                while piece := await running.output.read(1 << 16):
+                    data += piece
+                    if len(data) > most_bytes:
+                        raise TooMuch(f"{' '.join(command[1:])}: > {most_bytes} bytes")
+                code = await running.end()
+        except TimeoutError:
+            return KILLED, b"", f"{command[1]}: {seconds:g} s"
+        errors.seek(0)
+        return code, bytes(data), errors.read(OUTPUT_BYTES).decode("utf-8", "replace")
+
+
+class RunningCommand(msgspec.Struct, frozen=True, kw_only=True):
+    """A command of an engine, and what it prints."""
+
+    process: "subprocess.Popen[bytes]"
+    output: asyncio.StreamReader
+
+    async def end(self) -> int:
+        """Return the exit code of a command that prints nothing any more."""
+        return await asyncio.to_thread(self.process.wait)
+
+
+@asynccontextmanager
+async def _started(
+    command: Sequence[str], given: bytes | None = None, errors: IO[bytes] | None = None
+) -> AsyncIterator[RunningCommand]:
+    """Start a command, and end it when the block is left.
+
+    It is not started by the event loop: that of a run leaves copies of its pipes open in each process, so that the end of what
+    an engine prints would only come with the end of what it starts.
+    """
+    process, output = _spawn(command, given, errors), asyncio.StreamReader()
+    transport: asyncio.BaseTransport | None = None
     try:
-        async with asyncio.timeout(seconds):
-            assert process.stdout is not None
-            assert process.stderr is not None
-            data = bytearray()
-            while len(data) <= most_bytes and (piece := await process.stdout.read(1 << 16)):
-                data += piece
-            if len(data) > most_bytes:
-                raise TooMuch(f"{' '.join(command[1:])}: > {most_bytes} bytes")
-            error = (await process.stderr.read(OUTPUT_BYTES)).decode("utf-8", "replace")
-            return await process.wait(), bytes(data), error
-    except TimeoutError:
-        return KILLED, b"", f"{command[1]}: {seconds:g} s"
+        loop = asyncio.get_running_loop()
+        transport, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(output), process.stdout)
+        yield RunningCommand(process=process, output=output)
     finally:
-        await _end(process)
+        process.kill()  # nothing happens to one that has ended
+        process.wait()
+        if transport is not None:
+            transport.close()
 
 
-async def _start(command: Sequence[str], *, is_given: bool, together: bool) -> asyncio.subprocess.Process:
-    pipe, nothing = asyncio.subprocess.PIPE, asyncio.subprocess.DEVNULL
-    try:
-        return await asyncio.create_subprocess_exec(
-            *command, stdin=pipe if is_given else nothing, stdout=pipe, stderr=asyncio.subprocess.STDOUT if together else pipe
-        )  # fmt: skip
-    except OSError as error:
-        raise EnvironmentFailed(
-            "{engine} cannot be run: {error}", kind="engine", engine=command[0], error=error
-        ) from error
-
-
-async def _end(process: asyncio.subprocess.Process) -> None:
-    if process.returncode is None:
-        with suppress(ProcessLookupError):
-            process.kill()
-        await process.wait()
+def _spawn(command: Sequence[str], given: bytes | None, errors: IO[bytes] | None) -> "subprocess.Popen[bytes]":
+    with TemporaryFile() as source:
+        source.write(given or b"")
+        source.seek(0)
+        try:
+            return subprocess.Popen(  # noqa: S603 - a program of two, which may write where it runs
+                command, stdin=source, stdout=subprocess.PIPE, stderr=errors or subprocess.STDOUT, cwd=gettempdir()
+            )
+        except OSError as error:
+            raise EnvironmentFailed("{engine} cannot be run: {error}", kind="engine", engine=command[0], error=error) from error  # fmt: skip

@@ -3,8 +3,8 @@
 import base64
 import binascii
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import AsyncExitStack
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any, Self
@@ -12,17 +12,21 @@ from typing import Annotated, Any, Self
 import msgspec
 
 from proctor.core.around import around
-from proctor.core.errors import EpisodeOver
+from proctor.core.declared import Blame
+from proctor.core.digest import digest_bytes
+from proctor.core.errors import EnvironmentDied, EnvironmentFailed, EpisodeOver
 from proctor.core.sample import Tool, ToolCall, ToolResult
-from proctor_benchmarks.boxes.archives import archive_of, check_archive
+from proctor_benchmarks.boxes.archives import archive_of, check_archive, read_files
 from proctor_benchmarks.boxes.blobs import keep_blob
 from proctor_benchmarks.boxes.box_task import BoxTask
-from proctor_benchmarks.boxes.contract import Box, CommandResult, TooMuch
+from proctor_benchmarks.boxes.contract import ARTEFACT_BYTES, Box, CommandResult, TooMuch
+from proctor_benchmarks.boxes.forwarding import DOOR, HOSTS, start_forwarder
+from proctor_benchmarks.boxes.host_proxy import PROXY_VARIABLES, HostProxy
 from proctor_benchmarks.boxes.opening import BoxOptions, open_box
 from proctor_benchmarks.boxes.verifying import VerifierMode, collect, find_changing, refuse_large_image, verify_in_place
 
 SHARE_OF_TIME = 0.9  # of the time limit of a sample, so that what is there by then can still be judged
-DOOR = "/run/door"
+TEXT_BYTES, STATE_BYTES = 64 << 10, 512 << 10  # of one file, and of all, that are texts in the state
 SHELL = 'if command -v bash >/dev/null; then exec bash -c "$0"; else exec sh -c "$0"; fi'
 
 
@@ -74,6 +78,10 @@ TOOLS = (
 class BoxEnvironment:
     """The box of one attempt.
 
+    Args:
+        mode: how a verifier judges what was done; None where none does: then the files below the artefacts are in the state.
+        blame: whose failure it is when the box dies after a call, while a fresh one is sound.
+
     Attributes:
         task, box: for agents that live in the box.
         door: a folder of this machine that the box sees as `DOOR` and cannot change; empty unless an agent in the box is
@@ -84,8 +92,12 @@ class BoxEnvironment:
 
     tools: Sequence[Tool] = TOOLS
 
-    def __init__(self, task: BoxTask, options: BoxOptions, mode: VerifierMode = "guarded") -> None:
+    def __init__(
+        self, task: BoxTask, options: BoxOptions, mode: VerifierMode | None = "guarded", blame: Blame = "agent"
+    ) -> None:
         self.task = task
+        self._blame = blame
+        self._hosts: HostProxy | None = None
         self._options = options
         self._mode = mode
         self._stack = AsyncExitStack()
@@ -102,8 +114,11 @@ class BoxEnvironment:
         try:
             opened = open_box(self.task, self._options, mounted=mounted)
             self._box = await self._stack.enter_async_context(opened)
-            if self._mode != "shared":
+            if self._mode not in ("shared", None):
                 await refuse_large_image(self._box, self.task)
+            if isinstance(self._options.network, tuple):
+                self._hosts = self._stack.enter_context(HostProxy(self.door, self._options.network))
+                await start_forwarder(self._box, self.door, HOSTS)
         except BaseException:
             await self._stack.aclose()
             raise
@@ -124,6 +139,11 @@ class BoxEnvironment:
         return None if self._options.programs is None else str(Path(self._options.programs).expanduser().absolute())
 
     @property
+    def variables(self) -> Mapping[str, str]:
+        """Return the variables of commands in the box."""
+        return self.task.variables if self._hosts is None else {**PROXY_VARIABLES, **self.task.variables}
+
+    @property
     def seconds_left(self) -> float:
         """Return what is left of the agent's time."""
         return max(self.end_time - time.monotonic(), 0.1)
@@ -137,6 +157,22 @@ class BoxEnvironment:
         left = self.end_time - time.monotonic()
         if left <= 0:
             raise EpisodeOver("time")
+        with self._blamed():
+            return await self._call(call, left)
+
+    @contextmanager
+    def _blamed(self) -> Iterator[None]:
+        """Turn the death of the box into a failure of the environment where the agent is not to blame for it."""
+        try:
+            yield
+        except EnvironmentDied as failure:
+            if self._blame == "agent":
+                raise
+            raise EnvironmentFailed(failure.sentence, kind=failure.kind) from failure
+
+    async def _call(self, call: ToolCall, left: float) -> ToolResult:
+        if call.raw is not None:
+            return _result(call, "The arguments are no JSON object.", is_error=True)
         try:
             match call.name:
                 case "run":
@@ -156,8 +192,12 @@ class BoxEnvironment:
             "backend": box.backend,
             "not_held": list(box.not_held),
             "commands": self._commands,
+            **({"network": self._hosts.counts()} if self._hosts is not None else {}),
             **self.notes,
         }
+        if self._mode is None:
+            with self._blamed():
+                return {**state, "files": await self._files()}
         if not self._was_looked_at:
             self._was_looked_at = True
             return state
@@ -180,11 +220,24 @@ class BoxEnvironment:
             state["left_out"] = {path: str(reason) for path, reason in checked.left_out.items()}
         return state
 
+    async def _files(self) -> Mapping[str, object] | str:
+        """Return the files below the artefacts by path: short texts, and of others the size and a digest."""
+        try:
+            archive = await self.box.take(self.task.artefacts)
+        except TooMuch:
+            return "too much"
+        left, files = STATE_BYTES, dict[str, object]()
+        for path, data in sorted(read_files(archive, ARTEFACT_BYTES).items()):
+            text = _text_of(data) if len(data) <= min(left, TEXT_BYTES) else None
+            left -= 0 if text is None else len(data)
+            files[path] = {"bytes": len(data), "digest": digest_bytes(data)} if text is None else text
+        return files
+
     async def _run(self, wanted: RunArguments, left: float) -> CommandResult:
         self._commands += 1
         seconds = min(wanted.seconds or self.task.command_seconds, left)
         task = self.task
-        return await self.box.run(["sh", "-c", SHELL, wanted.command], seconds, folder=task.folder, user=task.agent_user, variables=task.variables)  # fmt: skip
+        return await self.box.run(["sh", "-c", SHELL, wanted.command], seconds, folder=task.folder, user=task.agent_user, variables=self.variables)  # fmt: skip
 
     async def _read(self, call: ToolCall, path: str) -> ToolResult:
         where = self._absolute(path)
@@ -210,6 +263,13 @@ class BoxEnvironment:
 
 
 _INBOX = "/run/proctor"
+
+
+def _text_of(data: bytes) -> str | None:
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return None
 
 
 def show(result: CommandResult) -> str:

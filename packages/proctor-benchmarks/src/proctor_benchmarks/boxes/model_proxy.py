@@ -22,6 +22,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from proctor.core.trajectory import Usage
+from proctor_benchmarks.boxes.forwarding import MODEL
 from proctor_benchmarks.boxes.model_requests import (
     ModelRequest,
     RequestRefused,
@@ -30,8 +31,7 @@ from proctor_benchmarks.boxes.model_requests import (
     plain_request,
 )
 
-SOCKET, FORWARDER, PORT = "model.sock", "forward.py", 8700
-ADDRESS = f"http://127.0.0.1:{PORT}"
+ADDRESS = f"http://127.0.0.1:{MODEL.port}"
 UPSTREAM_SECONDS = 600.0
 MOST_REQUEST_BYTES = 64 << 20
 MOST_MODELS = 20  # whose requests are counted apart
@@ -42,26 +42,6 @@ SETTLE_STEP_SECONDS = 0.02
 PLAIN_SECONDS = 60.0
 ANTHROPIC_VERSION = "2023-06-01"
 _OWN_HEADERS = {"host", "connection", "content-length", "transfer-encoding", "accept-encoding", "content-encoding", "content-type", "authorization", "x-api-key", "x-goog-api-key"}  # fmt: skip
-FORWARD = f"""
-import socket, threading
-def pump(source, target):
-    try:
-        while data := source.recv(65536):
-            target.sendall(data)
-    except OSError:
-        pass
-    try:
-        target.shutdown(socket.SHUT_WR)
-    except OSError:
-        pass
-server = socket.create_server(("127.0.0.1", {PORT}))
-while True:
-    client, _ = server.accept()
-    model = socket.socket(socket.AF_UNIX)
-    model.connect("/run/door/{SOCKET}")
-    for pair in ((client, model), (model, client)):
-        threading.Thread(target=pump, args=pair, daemon=True).start()
-"""
 
 
 class ModelExchange(msgspec.Struct, kw_only=True, eq=False):
@@ -161,8 +141,7 @@ class ModelProxy:
         class Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
             daemon_threads = True
 
-        path = self._folder / SOCKET
-        (self._folder / FORWARDER).write_text(FORWARD, "utf-8")
+        path = self._folder / MODEL.socket
         self._server = Server(str(path), handler)
         path.chmod(0o666)
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
@@ -171,7 +150,7 @@ class ModelProxy:
     def __exit__(self, *_: object) -> None:
         self._server.shutdown()
         self._server.server_close()
-        (self._folder / SOCKET).unlink(missing_ok=True)
+        (self._folder / MODEL.socket).unlink(missing_ok=True)
         with self._lock:
             for exchange in self._open:  # nobody waits for the rest of the reply
                 with suppress(OSError, AttributeError):

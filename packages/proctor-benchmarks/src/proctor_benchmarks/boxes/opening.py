@@ -15,6 +15,7 @@ from proctor_benchmarks.boxes.box_task import SETUP, BoxTask
 from proctor_benchmarks.boxes.bubblewrap import BubblewrapBox
 from proctor_benchmarks.boxes.contract import Backend, Box, CommandResult, Network
 from proctor_benchmarks.boxes.engines import Engine, EngineBox, build_image, find_engine
+from proctor_benchmarks.boxes.host_proxy import check_hosts
 from proctor_benchmarks.boxes.namespace import lacks
 
 HEALTH_TRIES, HEALTH_SECONDS = 30, 1.0
@@ -28,7 +29,8 @@ class BoxOptions(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         backend: the first that works of docker, podman and bubblewrap where None.
         image: for tasks that name none; needed there by docker and podman.
-        network: `open` lets docker and podman give a box a network.
+        network: `open` lets docker and podman give boxes a network; of hosts with their ports (`api.example.com:443`), the agent's box
+            reaches those alone.
         programs: a folder of this machine with the programs of a coding agent, which its box may read.
     """
 
@@ -44,6 +46,8 @@ def choose_backend(options: BoxOptions, *, needs_image: bool) -> Backend:
     Raises:
         BadInput: there is none, or the one that was asked for cannot run them.
     """
+    if isinstance(options.network, tuple):
+        check_hosts(options.network)
     has_image = needs_image or options.image is not None
     wanted: tuple[Backend, ...] = (options.backend,) if options.backend is not None else (*ENGINES, "bubblewrap")
     reasons: list[Sentence] = []
@@ -62,7 +66,7 @@ def _refuse(backend: Backend, options: BoxOptions, has_image: bool) -> Sentence 
             return say(
                 "{backend} runs boxes of this machine's own programs, and the task has an image", backend=backend
             )
-        if options.network != "none":
+        if options.network == "open":
             return say("boxes of {backend} have no network", backend=backend)
         return say("{backend} needs {missing}", backend=backend, missing=lacks()) if lacks() else None
     if not has_image:

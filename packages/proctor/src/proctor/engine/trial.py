@@ -170,7 +170,7 @@ async def _play(
                     _check_perturbed(work, environment)
                     trajectory = await episode.play(shown, environment)
     except EnvironmentDied as error:
-        made = task.environment
+        made = task.environment if environment is not None else None  # the agent breaks none that it was not given
         if made is not None and error.kind != "machine" and await is_sound(made, sample):
             return episode.so_far(), _killed(error, episode.so_far()), "agent_failed"
         return episode.so_far(), TrialFailure(kind=error.kind, reason=error.sentence), "environment_failed"

@@ -1,0 +1,218 @@
+"""`container:` as the environment of any task, on each backend that this machine has."""
+
+import json
+import os
+import signal
+import subprocess
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from machine_image import BACKENDS, import_image, skip_without
+
+from proctor.api import Run, evaluate
+from proctor.core.errors import BadInput
+from proctor.core.sample import Sample, ToolResult
+from proctor.core.score import Score
+from proctor.core.task import Task
+from proctor.core.trajectory import Trajectory
+from proctor_benchmarks.boxes.container import make
+from proctor_benchmarks.boxes.engines import LABEL, owner_of_boxes
+from proctor_benchmarks.boxes.host_proxy import HostProxy, is_public
+from proctor_benchmarks.boxes.namespace import lacks
+
+Messages = list[dict[str, Any]]
+START = {"files": {"numbers.txt": "1\n2\n3\n"}, "setup": "tr '\\n' ' ' < numbers.txt > line.txt"}
+
+
+@pytest.fixture(params=BACKENDS)
+def backend(request: pytest.FixtureRequest) -> str:
+    skip_without(request.param)
+    return str(request.param)
+
+
+def agent_of(*calls: tuple[str, Mapping[str, object]], before: Callable[[int], object] = int) -> Callable[..., Any]:
+    """Return an agent that makes these calls, one after the other."""
+
+    def answer(messages: Messages, tools: Sequence[Any]) -> str | dict[str, Any]:
+        number = sum(message["role"] == "tool" for message in messages)
+        before(number)
+        if number == len(calls):
+            return "Done."
+        name, arguments = calls[number]
+        call = {"name": name, "arguments": json.dumps(arguments)}
+        return {"role": "assistant", "content": None, "tool_calls": [{"id": str(number), "type": "function", "function": call}]}  # fmt: skip
+
+    return answer
+
+
+def has_sum(sample: Sample, trajectory: Trajectory) -> Score:
+    files = (trajectory.state or {})["files"]
+    return Score(points=files.get("/app/sum.txt", "").strip() == sample.target)
+
+
+def play(backend: str, agent: Callable[..., Any], **options: object) -> Run:
+    sample = Sample.ask("sum", "Write the sum into sum.txt.", target="6", meta={"environment": START})
+    argument = backend if backend == "bubblewrap" else import_image(backend)
+    own = {} if backend == "bubblewrap" else {"backend": backend}
+    task = Task(name="sums", samples=[sample], scorers=[has_sum], environment=f"container:{argument}")
+    return evaluate(task, agent=agent, store=":memory:", environment_options={"memory_mb": 256, **own, **options})
+
+
+def results(run: Run) -> list[str]:
+    (trial,) = run.trials()
+    parts = [part for step in trial.trajectory.steps for part in step.message.parts]
+    return [part.content for part in parts if isinstance(part, ToolResult)]
+
+
+def test_an_agent_works_in_a_box_and_scorers_see_its_files(backend: str) -> None:
+    script = "awk '{s += $1} END {print s}' numbers.txt > sum.txt; head -c 9 /dev/zero > zeros; cat line.txt"
+    calls: tuple[tuple[str, Mapping[str, object]], ...] = (
+        ("run", {"command": script}),
+        ("run", {"command": "echo begun; sleep 60", "seconds": 1}),
+        ("run", {"command": "exit 3"}),
+        ("write_file", {"path": "new/a.txt", "content": "A"}),
+        ("read_file", {"path": "/app/new/a.txt"}),
+        ("read_file", {"path": "none"}),
+    )
+    run = play(backend, agent_of(*calls))
+    (trial,) = run.trials()
+    (verdict,) = run.verdicts()
+    assert isinstance(verdict.result, Score), trial.failure
+    assert verdict.result.points == 1
+    first, late, code, wrote, read, missing = results(run)
+    assert first == "1 2 3 "
+    assert late.startswith("begun\n")
+    assert "timed out" in late
+    assert (code, wrote, read) == ("[exit code 3]", "wrote 1 bytes", "A")
+    assert "exit code" in missing
+    state = trial.trajectory.state or {}
+    assert (state["backend"], state["commands"]) == (backend, 3)
+    assert sorted(state["files"]) == ["/app/line.txt", "/app/new/a.txt", "/app/numbers.txt", "/app/sum.txt", "/app/zeros"]  # fmt: skip
+    assert state["files"]["/app/new/a.txt"] == "A"
+
+
+def test_bytes_that_are_no_text_are_named_by_size_and_digest(backend: str) -> None:
+    (trial,) = play(
+        backend, agent_of(("run", {"command": "printf '\\377\\376' > sum.txt"})), keep=["/app/sum.txt"]
+    ).trials()
+    assert (trial.outcome, trial.failure and trial.failure.kind) == ("scored", None)
+    ((path, entry),) = (trial.trajectory.state or {})["files"].items()
+    assert (path, entry["bytes"]) == ("/app/sum.txt", 2)
+
+
+def kill_box(backend: str) -> None:
+    """End the boxes of this process from outside."""
+    if backend == "bubblewrap":
+        listed = subprocess.run(["ps", "axwwo", "ppid,pid,args"], check=True, capture_output=True, text=True).stdout
+        for parent, process, command in (line.split(maxsplit=2) for line in listed.splitlines()):
+            if parent == str(os.getpid()) and "bwrap" in command:
+                os.kill(int(process), signal.SIGKILL)
+        return
+    own = [backend, "ps", "-aq", "--filter", f"label={LABEL}={owner_of_boxes()}"]
+    names = subprocess.run(own, check=True, capture_output=True, text=True).stdout.split()
+    subprocess.run([backend, "rm", "-f", *names], check=True, capture_output=True)
+
+
+@pytest.mark.parametrize(("blame", "outcome"), [("agent", "agent_failed"), ("environment", "environment_failed")])
+def test_who_is_to_blame_for_a_dead_box_is_an_option(backend: str, blame: str, outcome: str) -> None:
+    calls = [("run", {"command": "echo fine"})] * 2
+    agent = agent_of(*calls, before=lambda number: kill_box(backend) if number == 1 else None)
+    (trial,) = play(backend, agent, blame_death=blame).trials()
+    assert trial.outcome == outcome, trial.failure
+
+
+@pytest.mark.parametrize(
+    ("argument", "options", "message"),
+    [
+        ("", {}, "needs an image"),
+        ("./nowhere", {}, "has no Dockerfile"),
+        ("bubblewrap", {"backend": "docker"}, "docker needs an image"),
+        ("bubblewrap", {"network": "open"}, "have no network"),
+        ("bubblewrap", {"network": ["example.com"]}, "no host with a port"),
+        ("bubblewrap", {"files": "/nowhere"}, "there is no folder /nowhere"),
+        ("bubblewrap", {"keep": ["app"]}, "'app' is no absolute path"),
+        ("bubblewrap", {"memory": 3}, "memory_mb"),
+        ("an-image", {"backend": "bubblewrap"}, "the task has an image"),
+    ],
+)
+def test_what_cannot_be_run_is_said_before_anything_is(argument: str, options: dict[str, object], message: str) -> None:
+    with pytest.raises(BadInput, match=message):
+        make(argument, options)
+
+
+class Host(ThreadingHTTPServer):
+    """A host on this machine."""
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Page)
+
+
+class Page(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(b"a page")
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def port() -> Iterator[int]:
+    with Host() as server:
+        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+        yield server.server_address[1]
+        server.shutdown()
+
+
+VISIT = """
+import http.client, os, sys
+def visit(host, port):
+    connection = http.client.HTTPConnection("127.0.0.1", 8701, timeout=20)
+    try:
+        connection.set_tunnel(host, port)
+        connection.request("GET", "/")
+        return connection.getresponse().read().decode()
+    except OSError as error:
+        return str(error).split()[-1]
+print(visit("127.0.0.1", PORT), visit("localhost", PORT), visit("127.0.0.1", 22), visit("nothing.invalid", 443), sep="|")
+plain = http.client.HTTPConnection("127.0.0.1", 8701, timeout=20)
+plain.request("GET", "http://127.0.0.1:PORT/")
+print(plain.getresponse().status, os.environ["https_proxy"])
+"""
+
+
+def test_listed_hosts_are_all_that_a_box_reaches_and_each_request_is_counted(backend: str, port: int) -> None:
+    hosts = [f"127.0.0.1:{port}", f"LOCALHOST:{port + 1}", "nothing.invalid:443"]
+    script = VISIT.replace("PORT", str(port))
+    run = play(backend, agent_of(("run", {"command": f"python3 - <<'E'\n{script}\nE"})), network=hosts)
+    assert results(run)[0].split() == ["a", "page|Forbidden|Forbidden|Gateway", "403", "http://127.0.0.1:8701"]
+    (trial,) = run.trials()
+    network = (trial.trajectory.state or {})["network"]
+    assert network["allowed"] == sorted(host.lower() for host in hosts)
+    assert network["connections"] == {f"127.0.0.1:{port}": 1}
+    assert network["refused"] == {f"localhost:{port}": 1, "127.0.0.1:22": 1, "no request to connect": 1}
+    assert network["failed"] == {"nothing.invalid:443": 1}
+    assert network["bytes"]["sent"] > 0
+
+
+@pytest.mark.skipif(bool(lacks()), reason=f"needs {lacks()}")
+def test_without_hosts_there_is_no_way_out() -> None:
+    (shown,) = results(play("bubblewrap", agent_of(("run", {"command": "env | grep -ic proxy; ls /run/door"}))))
+    assert shown.splitlines()[0] == "0"
+    assert "hosts.sock" not in shown
+
+
+def test_a_listed_name_does_not_lead_to_private_addresses_that_are_not(tmp_path: Path) -> None:
+    assert HostProxy(tmp_path, ["localhost:9"])._connect("localhost", 9) is None
+    with pytest.raises(ConnectionRefusedError):
+        HostProxy(tmp_path, ["localhost:9", "127.0.0.1:9"])._connect("localhost", 9)
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "10.1.2.3", "169.254.169.254", "100.64.0.1", "0.0.0.0", "224.0.0.1", "::1", "fe80::1%eth0", "fd00::1", "::ffff:10.0.0.1", "64:ff9b::7f00:1", "2002:7f00:1::"])  # fmt: skip
+def test_addresses_of_this_network_are_not_public(address: str) -> None:
+    assert not is_public(address)
