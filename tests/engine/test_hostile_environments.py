@@ -8,6 +8,7 @@ import pytest
 
 from proctor import Sample, Task
 from proctor.agents.openai import ChatAgent
+from proctor.core.errors import EnvironmentDied
 from proctor.core.run import Limits
 from proctor.core.sample import Message, Tool, ToolCall, ToolResult, Turn
 from proctor.core.trial import Trial
@@ -98,6 +99,19 @@ async def test_an_environment_that_hangs_is_blamed_for_the_time_limit(at: str) -
     assert trial.outcome == "environment_failed"
     assert trial.failure is not None
     assert trial.failure.kind == "time_limit"
+
+
+async def test_an_environment_that_dies_before_it_is_open_is_no_failure_of_the_agent() -> None:
+    class Shaky(Tools):
+        entered = 0
+
+        async def __aenter__(self) -> Tools:
+            self.entered += 1
+            if self.entered == 1:
+                raise EnvironmentDied("The box failed: {error}", error="busy")
+            return self
+
+    assert (await played(Shaky())).outcome == "environment_failed"
 
 
 async def test_an_environment_that_does_not_end_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:

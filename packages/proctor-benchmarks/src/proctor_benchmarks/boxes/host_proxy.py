@@ -28,7 +28,7 @@ PROXY_VARIABLES: Mapping[str, str] = {
     **dict.fromkeys(("HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"), _ADDRESS),
     **dict.fromkeys(("NO_PROXY", "no_proxy"), "127.0.0.1,localhost"),
 }
-_TRANSLATED = ipaddress.IPv6Network("64:ff9b::/96")  # stand for IPv4 addresses
+_TRANSLATED = ipaddress.IPv6Network("64:ff9b::/96")  # IPv4 addresses, translated
 
 
 def check_hosts(hosts: Sequence[str]) -> None:
