@@ -264,7 +264,8 @@ class CliSession:
         await box.run(["sh", "-c", "chmod -R a+rwX /run/proctor"], START_SECONDS)
         await start_forwarder(box, environment.door, MODEL)
         script = f'"$@" > {STREAM} 2> {ERRORS} < /dev/null; code=$?; tail -c 2000 {ERRORS}; exit $code'
-        path = {"PATH": f"{environment.programs}/bin:{environment.programs}:{os.defpath}:/usr/local/bin"} if environment.programs else {}  # fmt: skip
+        programs = environment.programs
+        path = {"PATH": ":".join([f"{programs}/bin", f"{programs}/node_modules/.bin", programs, os.defpath, "/usr/local/bin"])} if programs else {}  # fmt: skip
         result = await box.run(["sh", "-c", script, "sh", *command], environment.seconds_left, folder=task.folder, user=task.agent_user, variables={**environment.variables, **variables, **path})  # fmt: skip
         written = read_files(await box.take([self._agent.output], 2 * STREAM_BYTES), STREAM_BYTES)
         return result, written.get(self._agent.output, b"").decode("utf-8", "replace")
