@@ -22,6 +22,7 @@ LEFT_OUT = {  # of the short form: they wait for seconds, or are close to anothe
     "worker that leaves children and hangs",
     "worker that floods standard error",
     "store cut in half",
+    *(f"kill -9 while boxes of {engine} are open" for engine in ("docker", "podman")),
     "server of the store killed 20 times",
     "kill -9 of the web app while a run is started in it",
     "kill -9 while tables in PostgreSQL are brought up to date",

@@ -43,6 +43,8 @@ def test_there_are_forty_tasks_and_each_says_what_is_checked() -> None:
         ("echo quiet > done.txt; mv noise.log other.log; ln -s other.log noise.log", 0),
         ("rm noise.log; mkdir noise.log; echo quiet > done.txt", 0),
         ("true", 0),
+        ("pkill -STOP -f bin/[w]riter; echo quiet > done.txt", 0),
+        ("pkill -STOP -f bin/[w]riter; pkill -KILL -f bin/[w]riter; echo quiet > done.txt", 1),
     ],
 )  # fmt: skip
 async def test_a_writer_that_goes_on_is_seen_by_what_it_writes_and_by_no_time_that_a_box_can_set(

@@ -2,11 +2,16 @@
 
 import base64
 import binascii
+import glob
+import os
+import shutil
+import socket
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, contextmanager
+from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, gettempdir
 from typing import Annotated, Any, Self
 
 import msgspec
@@ -16,6 +21,7 @@ from proctor.core.declared import Blame
 from proctor.core.digest import digest_bytes
 from proctor.core.errors import EnvironmentDied, EnvironmentFailed, EpisodeOver
 from proctor.core.sample import Tool, ToolCall, ToolResult
+from proctor.runtime.alive import is_alive
 from proctor_benchmarks.boxes.archives import archive_of, check_archive, read_files
 from proctor_benchmarks.boxes.blobs import keep_blob
 from proctor_benchmarks.boxes.box_task import BoxTask
@@ -108,7 +114,8 @@ class BoxEnvironment:
         self.end_time = 0.0
 
     async def __aenter__(self) -> Self:
-        self.door = Path(self._stack.enter_context(TemporaryDirectory(prefix="proctor-door-")))
+        remove_left_doors()
+        self.door = Path(self._stack.enter_context(TemporaryDirectory(prefix=f"{_DOORS}{os.getpid()}-")))
         self.door.chmod(0o711)
         mounted = {DOOR: str(self.door), **({self.programs: self.programs} if self.programs is not None else {})}
         try:
@@ -263,6 +270,7 @@ class BoxEnvironment:
 
 
 _INBOX = "/run/proctor"
+_DOORS = f"proctor-door-{socket.gethostname()}-"
 
 
 def _text_of(data: bytes) -> str | None:
@@ -270,6 +278,15 @@ def _text_of(data: bytes) -> str | None:
         return data.decode()
     except UnicodeDecodeError:
         return None
+
+
+@cache
+def remove_left_doors() -> None:
+    """Remove the folders of boxes whose processes of this machine are dead; once for a process of ours."""
+    for folder in Path(gettempdir()).glob(f"{glob.escape(_DOORS)}*"):
+        owner = folder.name.removeprefix(_DOORS).partition("-")[0]
+        if owner.isdigit() and not is_alive(int(owner)):
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def show(result: CommandResult) -> str:

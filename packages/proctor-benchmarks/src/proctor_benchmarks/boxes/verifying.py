@@ -29,7 +29,7 @@ VerifierMode = Literal["guarded", "separate", "shared"]
 REPORT_BYTES = 16 << 20
 OUTPUT_BYTES = 1 << 20  # of the beginning, and again of the end, of what tests print
 MODE, CHANGING = "PROCTOR_VERIFIER", "PROCTOR_CHANGING"  # tell a test script how it is run, and what still changed
-WATCH_SECONDS = 1.0
+WATCH_SECONDS, WAKE_SECONDS = 1.0, 10.0
 _JSON, _TEXT, _LOG = _REPORTS = tuple(f"{LOGS}/{name}" for name in ("reward.json", "reward.txt", "log.txt"))
 
 
@@ -158,7 +158,12 @@ async def survives_as_it_is(task: BoxTask, options: BoxOptions) -> bool:
 
 
 async def find_changing(box: Box, task: BoxTask) -> list[str]:
-    """Return which of the watched files still change, or are too large to tell, although the agent is done."""
+    """Return which of the watched files still change, or are too large to tell, although the agent is done.
+
+    Processes that were only stopped go on first: they have not ended.
+    """
+    if task.watched:
+        await box.run(["sh", "-c", "kill -CONT -1; true"], WAKE_SECONDS, user="0")
     before = [await _look_at(box, path) for path in task.watched]
     if before:
         await asyncio.sleep(WATCH_SECONDS)
