@@ -73,7 +73,7 @@ def test_a_killed_run_leaves_no_boxes(backend: str, stage: Stage, temporary: Pat
 
 
 def open_doors(temporary: Path, process: int) -> bool:
-    return any(temporary.glob(f"proctor-door-*-{process}-*"))
+    return any(temporary.glob(f"proctor-box-*-{process}-*"))
 
 
 def containers(engine: str) -> list[str]:

@@ -17,9 +17,9 @@ import sys
 import tarfile
 import time
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, nullcontext, suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory, TemporaryFile, gettempdir
+from tempfile import TemporaryFile, gettempdir
 from typing import IO, Literal, Self
 
 import msgspec
@@ -37,6 +37,7 @@ from proctor_benchmarks.boxes.contract import (  # fmt: skip
     TooMuch,
 )
 from proctor_benchmarks.boxes.first_process import Ends
+from proctor_benchmarks.boxes.temporary_folders import temporary_folder
 
 Engine = Literal["docker", "podman"]
 CAPABILITIES = ("CHOWN", "DAC_OVERRIDE", "FOWNER", "SETUID", "SETGID", "KILL")
@@ -245,7 +246,7 @@ async def build_image(engine: Engine, folder: Path, digest: str, leave_out: Coll
     known = await _command([engine, "image", "inspect", tag], OUTPUT_BYTES, ANSWER_SECONDS)
     if known.code != 0:
         try:
-            with TemporaryDirectory(prefix="proctor-build-") as parent:
+            with temporary_folder() as parent:
                 context = Path(parent, "context") if leave_out else folder
                 if leave_out:
                     await asyncio.to_thread(_copy_context, folder, context, leave_out)
@@ -352,26 +353,36 @@ async def _started(
     It is not started by the event loop: that of a run leaves copies of its pipes open in each process, so that the end of what
     an engine prints would only come with the end of what it starts.
     """
-    process, output = _spawn(command, given, errors), asyncio.StreamReader()
-    transport: asyncio.BaseTransport | None = None
-    try:
-        loop = asyncio.get_running_loop()
-        transport, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(output), process.stdout)
-        yield RunningCommand(process=process, output=output)
-    finally:
-        process.kill()  # nothing happens to one that has ended
-        process.wait()
-        if transport is not None:
-            transport.close()
+    with temporary_folder() if given is not None else nullcontext(gettempdir()) as folder:
+        process, output = _spawn(command, given, errors, folder), asyncio.StreamReader()
+        transport: asyncio.BaseTransport | None = None
+        try:
+            loop = asyncio.get_running_loop()
+            transport, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(output), process.stdout)
+            yield RunningCommand(process=process, output=output)
+        finally:
+            process.kill()  # nothing happens to one that has ended
+            process.wait()
+            if transport is not None:
+                transport.close()
 
 
-def _spawn(command: Sequence[str], given: bytes | None, errors: IO[bytes] | None) -> "subprocess.Popen[bytes]":
+def _spawn(
+    command: Sequence[str], given: bytes | None, errors: IO[bytes] | None, folder: str
+) -> "subprocess.Popen[bytes]":
+    """Start a command, which may leave files where it runs, and of what it is given a copy in its folder for such."""
     with TemporaryFile() as source:
         source.write(given or b"")
         source.seek(0)
+        variables = os.environ if given is None else {**os.environ, "TMPDIR": folder}
         try:
-            return subprocess.Popen(  # noqa: S603 - a program of two, which may write where it runs
-                command, stdin=source, stdout=subprocess.PIPE, stderr=errors or subprocess.STDOUT, cwd=gettempdir()
+            return subprocess.Popen(  # noqa: S603 - a program of two
+                command,
+                stdin=source,
+                stdout=subprocess.PIPE,
+                stderr=errors or subprocess.STDOUT,
+                cwd=folder,
+                env=variables,
             )
         except OSError as error:
             raise EnvironmentFailed("{engine} cannot be run: {error}", kind="engine", engine=command[0], error=error) from error  # fmt: skip

@@ -2,16 +2,10 @@
 
 import base64
 import binascii
-import glob
-import os
-import shutil
-import socket
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, contextmanager
-from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory, gettempdir
 from typing import Annotated, Any, Self
 
 import msgspec
@@ -21,7 +15,6 @@ from proctor.core.declared import Blame
 from proctor.core.digest import digest_bytes
 from proctor.core.errors import EnvironmentDied, EnvironmentFailed, EpisodeOver
 from proctor.core.sample import Tool, ToolCall, ToolResult
-from proctor.runtime.alive import is_alive
 from proctor_benchmarks.boxes.archives import archive_of, check_archive, read_files
 from proctor_benchmarks.boxes.blobs import keep_blob
 from proctor_benchmarks.boxes.box_task import BoxTask
@@ -29,6 +22,7 @@ from proctor_benchmarks.boxes.contract import ARTEFACT_BYTES, Box, CommandResult
 from proctor_benchmarks.boxes.forwarding import DOOR, HOSTS, start_forwarder
 from proctor_benchmarks.boxes.host_proxy import PROXY_VARIABLES, HostProxy
 from proctor_benchmarks.boxes.opening import BoxOptions, open_box
+from proctor_benchmarks.boxes.temporary_folders import temporary_folder
 from proctor_benchmarks.boxes.verifying import VerifierMode, collect, find_changing, refuse_large_image, verify_in_place
 
 SHARE_OF_TIME = 0.9  # of the time limit of a sample, so that what is there by then can still be judged
@@ -114,8 +108,7 @@ class BoxEnvironment:
         self.end_time = 0.0
 
     async def __aenter__(self) -> Self:
-        remove_left_doors()
-        self.door = Path(self._stack.enter_context(TemporaryDirectory(prefix=f"{_DOORS}{os.getpid()}-")))
+        self.door = Path(self._stack.enter_context(temporary_folder()))
         self.door.chmod(0o711)
         mounted = {DOOR: str(self.door), **({self.programs: self.programs} if self.programs is not None else {})}
         try:
@@ -270,7 +263,6 @@ class BoxEnvironment:
 
 
 _INBOX = "/run/proctor"
-_DOORS = f"proctor-door-{socket.gethostname()}-"
 
 
 def _text_of(data: bytes) -> str | None:
@@ -278,15 +270,6 @@ def _text_of(data: bytes) -> str | None:
         return data.decode()
     except UnicodeDecodeError:
         return None
-
-
-@cache
-def remove_left_doors() -> None:
-    """Remove the folders of boxes whose processes of this machine are dead; once for a process of ours."""
-    for folder in Path(gettempdir()).glob(f"{glob.escape(_DOORS)}*"):
-        owner = folder.name.removeprefix(_DOORS).partition("-")[0]
-        if owner.isdigit() and not is_alive(int(owner)):
-            shutil.rmtree(folder, ignore_errors=True)
 
 
 def show(result: CommandResult) -> str:
