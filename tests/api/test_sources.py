@@ -83,6 +83,12 @@ def test_the_files_of_a_folder_count(folder: Path) -> None:
     assert [*files_of("shop")] == ["agent.py", "prices.py", "root_agent.yaml"]
 
 
+def test_the_dockerfile_of_a_folder_counts(folder: Path) -> None:
+    (folder / "image").mkdir()
+    (folder / "image" / "Dockerfile").write_text("FROM scratch\n")
+    assert list(files_of(f"container:{folder / 'image'}")) == ["Dockerfile"]
+
+
 def test_a_function_is_known_by_its_module() -> None:
     assert "test_sources.py" in files_of(None, written)
 

@@ -126,7 +126,9 @@ def ps(options: Options, rest: list[str]) -> int:
 
 
 def inspect(options: Options, rest: list[str]) -> int:
-    if "Running" in value(options, "--format"):
+    if "Image" in value(options, "--format"):
+        print("sha256:" + "c0ffee" * 10 + "c0ff")
+    elif "Running" in value(options, "--format"):
         print(str(root(rest[0]).is_dir()).lower())
     else:
         print(rest[0], (root(rest[0]).parent / "label").read_text("utf-8").partition("=")[2])

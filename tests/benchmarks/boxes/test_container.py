@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import threading
@@ -91,6 +92,8 @@ def test_an_agent_works_in_a_box_and_scorers_see_its_files(backend: str) -> None
     assert "exit code" in missing
     state = trial.trajectory.state or {}
     assert (state["backend"], state["commands"]) == (backend, 3)
+    assert ("image" in state) == (backend != "bubblewrap")
+    assert re.fullmatch(r"(sha256:)?[0-9a-f]{64}|", state.get("image", "")), state["image"]
     assert sorted(state["files"]) == ["/app/line.txt", "/app/new/a.txt", "/app/numbers.txt", "/app/sum.txt", "/app/zeros"]  # fmt: skip
     assert state["files"]["/app/new/a.txt"] == "A"
 

@@ -35,6 +35,7 @@ class BubblewrapBox:
     """
 
     backend: Backend = "bubblewrap"
+    image = ""
 
     def __init__(self, limits: BoxLimits, mounted: Mapping[str, str] = {}) -> None:
         self._limits = limits

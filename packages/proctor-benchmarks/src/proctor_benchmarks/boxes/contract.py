@@ -61,10 +61,12 @@ class Box(Protocol):
     Attributes:
         backend: what runs it.
         not_held: limits that this machine cannot hold for all processes together.
+        image: the content of its image, as the engine names it; '' where there is none.
     """
 
     backend: Backend
     not_held: Sequence[str]
+    image: str
 
     async def run(
         self,

@@ -67,7 +67,7 @@ class EngineBox:
         self.backend: Backend = engine
         self.not_held: Sequence[str] = ("disk_mb",)
         self._engine: Engine = engine
-        self._image = image
+        self.image = image
         self._limits = limits
         self._network = network
         self._mounted = mounted
@@ -77,14 +77,16 @@ class EngineBox:
 
     async def __aenter__(self) -> Self:
         await remove_left_boxes(self._engine)
-        arguments = start_arguments(self._name, self._image, self._limits, self._network, self._mounted)
+        arguments = start_arguments(self._name, self.image, self._limits, self._network, self._mounted)
         own = own_limits() if self._engine == "podman" else []
         started = await self._ask(START_SECONDS, arguments[0], *own, *arguments[1:])
         if started.code != 0:
             await self._remove()
-            raise EnvironmentFailed("{engine} cannot start {image}: {error}", kind="image", engine=self._engine, image=self._image, error=_said(started))  # fmt: skip
+            raise EnvironmentFailed("{engine} cannot start {image}: {error}", kind="image", engine=self._engine, image=self.image, error=_said(started))  # fmt: skip
         probe = await self._ask(ANSWER_SECONDS, "exec", self._name, "timeout", "-k", "1", "10", "true")
         self._has_timeout = probe.code == 0
+        content = await self._ask(ANSWER_SECONDS, "inspect", "--format", "{{.Image}}", self._name)
+        self.image = content.output.strip() if content.code == 0 else self.image
         return self
 
     async def __aexit__(self, *_: object) -> None:

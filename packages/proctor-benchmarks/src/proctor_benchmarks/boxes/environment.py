@@ -191,6 +191,7 @@ class BoxEnvironment:
         state: dict[str, object] = {
             "backend": box.backend,
             "not_held": list(box.not_held),
+            **({"image": box.image} if box.image else {}),
             "commands": self._commands,
             **({"network": self._hosts.counts()} if self._hosts is not None else {}),
             **self.notes,

@@ -83,9 +83,13 @@ def _named(name: str) -> Iterator[Path]:
                 yield path.resolve()
                 break
             if path is not None and text not in (".", "..", "/") and path.is_dir():
-                paths = sorted(file for file in path.rglob("*") if file.suffix in TEXTS and file.is_file())
+                paths = sorted(file for file in path.rglob("*") if _is_text(file) and file.is_file())
                 yield from (file.resolve() for file in paths[:MOST_FILES])
                 break
+
+
+def _is_text(path: Path) -> bool:
+    return path.suffix in TEXTS or path.name == "Dockerfile"
 
 
 def _modules(objects: Iterable[object]) -> Iterator[Path]:
