@@ -107,6 +107,18 @@ def test_bytes_that_are_no_text_are_named_by_size_and_digest(backend: str) -> No
     assert (path, entry["bytes"]) == ("/app/sum.txt", 2)
 
 
+@pytest.mark.parametrize("engine", ["docker", "podman"])
+def test_a_folder_with_a_dockerfile_is_built(engine: str, tmp_path: Path) -> None:
+    skip_without(engine)
+    (tmp_path / "Dockerfile").write_text(f"FROM {import_image(engine)}\nCOPY sum.txt /app/\n", "utf-8")
+    (tmp_path / "sum.txt").write_text("6", "utf-8")
+    task = Task(name="sums", samples=[Sample.ask("sum", "?", target="6")], scorers=[has_sum], environment=f"container:{tmp_path}")  # fmt: skip
+    run = evaluate(task, agent=agent_of(), store=":memory:", environment_options={"backend": engine})
+    (verdict,) = run.verdicts()
+    assert isinstance(verdict.result, Score), run.trials()
+    assert verdict.result.points == 1
+
+
 def kill_box(backend: str) -> None:
     """End the boxes of this process from outside."""
     if backend == "bubblewrap":
