@@ -52,6 +52,7 @@ BROUGHT: Mapping[str, Mapping[str, tuple[str, ...]]] = {
             *("miniwob", "multi", "sotopia", "tau2", "terminal-basics", "tooleval", "webarena"),
         ),
         "proctor.agents": ("cli",),
+        "proctor.environments": ("container",),
         "proctor.task_files": ("harbor", "swebench"),
     },
     "audit": {
