@@ -7,7 +7,7 @@ PATIENT_SECONDS = 30.0
 
 @pytest.fixture(autouse=True)
 def pages_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("proctor_web.comparing.pages.SECONDS", PATIENT_SECONDS)
+    monkeypatch.setattr("proctor_web.comparing.background.SECONDS", PATIENT_SECONDS)
     monkeypatch.setattr("proctor_web.results.report.PATIENT_SECONDS", PATIENT_SECONDS)
     monkeypatch.setattr("proctor_web.results.written.PATIENT_SECONDS", PATIENT_SECONDS)
     monkeypatch.setattr("proctor_web.runs.panel.SOON_SECONDS", PATIENT_SECONDS)

@@ -286,7 +286,7 @@ def test_a_page_that_waits_says_so_and_asks_again(three: Lab, monkeypatch: pytes
         def submit(self, work: Callable[..., Any], /, *arguments: Any) -> Any:  # type: ignore[override]
             return super().submit(lambda: (may_begin.wait(60), work(*arguments))[1])
 
-    monkeypatch.setattr(pages, "SECONDS", 0.0)
+    monkeypatch.setattr(background, "SECONDS", 0.0)
     monkeypatch.setattr(background, "ThreadPoolExecutor", Held)
     for path in ("/compare?run=old&run=new", "/leaderboard?task=t", "/trends?agent=old"):
         may_begin.clear()
@@ -297,6 +297,13 @@ def test_a_page_that_waits_says_so_and_asks_again(three: Lab, monkeypatch: pytes
         while "Reading all samples" in (html := three.client.get(path).text):
             pass
         assert "<h1>" in html
+
+
+def test_a_comparison_that_is_saved_is_waited_for(three: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(background, "SECONDS", 0.0)
+    saved = text_of(three.client.get("/save", params={"view": "/compare?run=old&run=new"}).text)
+    assert "Reading all samples" not in saved
+    assert "Broken" in saved
 
 
 def test_a_file_of_too_many_trials_is_refused(three: Lab, monkeypatch: pytest.MonkeyPatch) -> None:

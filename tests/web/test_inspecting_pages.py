@@ -26,7 +26,7 @@ from proctor_web.inspecting.findings import (
     label_finding,
     list_findings,
 )
-from proctor_web.workspace import NotFound
+from proctor_web.workspace import NotFound, StillComputing
 
 PAGE = f"/runs/{RUN}/findings"
 CLAIM_CHECK = "claim-without-evidence"
@@ -34,7 +34,7 @@ CLAIM_CHECK = "claim-without-evidence"
 
 @pytest.fixture
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppSite]:
-    monkeypatch.setattr("proctor_web.inspecting.findings.SECONDS", 60.0)
+    monkeypatch.setattr("proctor_web.comparing.background.SECONDS", 60.0)
     inspected.write(tmp_path)
     site = AppSite(tmp_path)
     yield site
@@ -218,7 +218,7 @@ def test_the_page_of_a_sample_names_what_was_found_in_it(site: AppSite) -> None:
 def test_a_second_attempt_and_a_sample_that_is_called_like_it_are_two_findings(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("proctor_web.inspecting.findings.SECONDS", 60.0)
+    monkeypatch.setattr("proctor_web.comparing.background.SECONDS", 60.0)
     inspected.write(tmp_path, also=[("claim", 0), ("claim", 1), ("claim#1", 0)])
     site = AppSite(tmp_path)
     findings = list_findings(site.workspace, InspectionOfRun(run=RUN, check=CLAIM_CHECK), "").findings
@@ -247,13 +247,16 @@ def test_a_sound_run_is_said_to_have_no_findings_and_not_to_be_sound(site: AppSi
 
 
 def test_a_page_that_waits_says_so(site: AppSite, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("proctor_web.inspecting.pages.inspect_soon", lambda *_, **__: None)
+    def take_long(*_: object, **__: object) -> None:
+        raise StillComputing
+
+    monkeypatch.setattr("proctor_web.inspecting.pages.inspect_trials", take_long)
     assert 'hx-trigger="load delay' in site.browser().get(PAGE).text
     assert 'hx-trigger="load delay' in site.browser().get(f"{PAGE}?part=line").text
 
 
 def test_who_may_only_look_is_shown_no_buttons(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("proctor_web.inspecting.findings.SECONDS", 60.0)
+    monkeypatch.setattr("proctor_web.comparing.background.SECONDS", 60.0)
     inspected.write(tmp_path)
     site = AppSite(tmp_path, read_only=True)
     assert 'data-press="a"' not in site.browser().get(PAGE).text

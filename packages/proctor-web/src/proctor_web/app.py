@@ -25,7 +25,7 @@ from proctor_web.failures import failure, is_for_adk, is_for_programs
 from proctor_web.guard import MOST_BYTES_BY_PATH, Guard, unanswered
 from proctor_web.markup import show
 from proctor_web.users.database import LedgerFailed
-from proctor_web.workspace import NotFound, Workspace
+from proctor_web.workspace import NotFound, StillComputing, Workspace
 
 PLACES = {  # where the head of each page leads
     "/runs": say("Runs"),
@@ -77,6 +77,7 @@ def app(
             LedgerFailed: _ledger_error,
             HTTPException: _http_error,
             sqlite3.Error: _store_error,
+            StillComputing: _still_computing,
             Exception: _internal_error,
         },
     )
@@ -155,6 +156,10 @@ async def _http_error(request: Request, error: Exception) -> Response:
 
 async def _store_error(request: Request, error: Exception) -> Response:
     return _message(request, 503, say("The store cannot be read: {error}.", error=error))
+
+
+async def _still_computing(request: Request, _: Exception) -> Response:
+    return page(request, "waiting.html.jinja")
 
 
 async def _internal_error(request: Request, error: Exception) -> Response:

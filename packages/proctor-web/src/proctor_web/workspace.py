@@ -3,9 +3,9 @@
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from pathlib import Path
-from typing import NamedTuple, Protocol, TypeVar
+from typing import NamedTuple, TypeVar
 
 from proctor.config import settings, store_url
 from proctor.core.errors import BadInput, StoreUnreadable
@@ -16,18 +16,15 @@ from proctor.registry import unknown
 from proctor_web.users.ledger import Ledger
 
 
-class Closable(Protocol):
-    """Something that ends with the server."""
-
-    def close(self) -> None:
-        """End it; nothing is lost by that."""
-
-
-T = TypeVar("T", bound=Closable)
+T = TypeVar("T")
 
 
 class NotFound(BadInput):
     """What an address names is not there."""
+
+
+class StillComputing(Exception):
+    """What was asked for takes longer than a page waits; it goes on, and the next request may find it done."""
 
 
 class Found(NamedTuple):
@@ -68,7 +65,7 @@ class Workspace:
         self.evalsets = evalsets
         self.read_only = read_only
         self.ledger: Ledger | None = None
-        self._kept: dict[object, Closable] = {}
+        self._kept: dict[object, object] = {}
         self._lock = threading.RLock()
         self._is_closed = False
 
@@ -124,7 +121,7 @@ class Workspace:
         return sorted(found, key=lambda one: -one.record.created), broken
 
     def kept(self, make: Callable[["Workspace"], T]) -> T:
-        """Return what `make` makes of this workspace: made at the first call, the same from then on, closed with it.
+        """Return what `make` makes of this workspace: made at the first call, the same from then on; its `close` ends it with the workspace.
 
         Raises:
             BadInput: the workspace was closed; nobody would close what is made now.
@@ -143,8 +140,8 @@ class Workspace:
             self._is_closed = True
             for store in self.stores.values():
                 stack.callback(store.close)
-            for one in self._kept.values():
-                stack.enter_context(closing(one))
+            for kept in self._kept.values():
+                stack.callback(getattr(kept, "close", lambda: None))  # what holds memory only has none
             self._kept = {}
 
 

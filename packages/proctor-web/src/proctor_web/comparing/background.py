@@ -8,9 +8,11 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+from starlette.requests import Request
+
 from proctor.core.errors import BadInput
 from proctor_web.comparing.apart import Process
-from proctor_web.workspace import Found, Workspace
+from proctor_web.workspace import Found, StillComputing, Workspace
 
 T = TypeVar("T")
 KEPT = 12
@@ -19,6 +21,11 @@ SECONDS = 0.2  # that a page waits; then it says what it waits for
 GROWS_SECONDS = 15.0  # for which the comparison of a run that is under way is shown
 APART = 40_000  # trials from which a process of its own computes
 MOST_TRIALS = 3_000_000  # some 1.2 kB each are needed for a comparison
+
+
+def patience(request: Request) -> float | None:
+    """Return for how many seconds a page waits for a result; one that is saved as a file waits for as long as it takes."""
+    return None if request.scope["state"].get("waits") else SECONDS
 
 
 class _Entry(NamedTuple):
@@ -51,8 +58,8 @@ class Background:
         *,
         version: object = None,
         seconds: float | None = None,
-    ) -> T | None:
-        """Return what `make` makes of the runs; None if that takes longer than `seconds`, and then it goes on for the next call.
+    ) -> T:
+        """Return what `make` makes of the runs.
 
         Args:
             make: can be pickled, as what it returns can.
@@ -60,6 +67,7 @@ class Background:
                 does not count.
 
         Raises:
+            StillComputing: that takes longer than `seconds`; None waits for as long as it takes.
             BadInput: `make` raised it, and the next call tries again; or the runs are too large.
         """
         trials = sum(run.record.planned for run in runs)
@@ -82,7 +90,9 @@ class Background:
         try:
             value: T = entry.future.result(seconds)
         except TimeoutError:
-            return None
+            if entry.future.done():
+                raise
+            raise StillComputing from None
         except BaseException:
             with self._lock:
                 if self._entries.get(key) is entry:

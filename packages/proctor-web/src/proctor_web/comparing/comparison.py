@@ -104,15 +104,12 @@ def find_runs(workspace: Workspace, references: Sequence[str]) -> list[Found]:
     return runs
 
 
-def kept(workspace: Workspace, runs: Sequence[Found], scorer: str) -> Kept:
-    """Return what is computed of these runs, however long it takes."""
-    found = kept_soon(workspace, runs, scorer, seconds=None)
-    assert found is not None
-    return found
+def kept(workspace: Workspace, runs: Sequence[Found], scorer: str, *, seconds: float | None = None) -> Kept:
+    """Return what is computed of these runs.
 
-
-def kept_soon(workspace: Workspace, runs: Sequence[Found], scorer: str, *, seconds: float | None) -> Kept | None:
-    """Return what is computed of these runs; None if that takes longer than `seconds`."""
+    Raises:
+        StillComputing: that takes longer than `seconds`.
+    """
     key = ("compare", scorer, *(run.reference for run in runs))
     return workspace.kept(Background).result(key, runs, partial(_compute, scorer=scorer), seconds=seconds)
 

@@ -40,24 +40,24 @@ class Gated(msgspec.Struct, frozen=True, kw_only=True):
 
 def decide_gate(workspace: Workspace, given: GateGiven) -> Gated:
     """Decide by the policy next to the store whether a run may ship."""
-    found = decide_soon(workspace, given, seconds=None)
-    assert found is not None
+    decided = decide(workspace, given)
     return Gated(
-        run=found.run.id,
-        against="" if found.against is None else found.against.id,
-        decision=found.decision,
-        rules=found.rulings,
-        changes=found.changes,
-        accepted=found.accepted,
-        notes=found.notes,
-        policy=found.policy.path,
+        run=decided.run.id,
+        against="" if decided.against is None else decided.against.id,
+        decision=decided.decision,
+        rules=decided.rulings,
+        changes=decided.changes,
+        accepted=decided.accepted,
+        notes=decided.notes,
+        policy=decided.policy.path,
     )
 
 
-def decide_soon(workspace: Workspace, given: GateGiven, *, seconds: float | None) -> Gate | None:
-    """Return the decision; None if it takes longer than `seconds`.
+def decide(workspace: Workspace, given: GateGiven, *, seconds: float | None = None) -> Gate:
+    """Return the decision with all that led to it.
 
     Raises:
+        StillComputing: it takes longer than `seconds`.
         NotFound: an open store has no such run or baseline.
         BadInput: the policy is wrong, or cannot be decided by about this run.
     """

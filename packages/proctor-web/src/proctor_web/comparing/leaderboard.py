@@ -74,15 +74,8 @@ class Leaderboard(msgspec.Struct, frozen=True, kw_only=True):
     left_out: int = 0
 
 
-def rank_agents(workspace: Workspace, given: BoardGiven) -> Leaderboard:
+def rank_agents(workspace: Workspace, given: BoardGiven, *, seconds: float | None = None) -> Leaderboard:
     """Rank the agents of a task by their newest finished runs."""
-    leaderboard = rank_agents_soon(workspace, given, seconds=None)
-    assert leaderboard is not None
-    return leaderboard
-
-
-def rank_agents_soon(workspace: Workspace, given: BoardGiven, *, seconds: float | None) -> Leaderboard | None:
-    """Rank the agents of a task; None if that takes longer than `seconds`."""
     runs = workspace.runs()[0]
     finished = [run for run in runs if run.record.state == "finished"]
     tasks = tuple(dict.fromkeys(run.record.task for run in finished))

@@ -26,7 +26,7 @@ from proctor_ci import delta_pages, trend_pages
 from proctor_ci.trends import TrendGiven, named_baselines
 from proctor_web.app import full_address, page
 from proctor_web.comparing import comparison, gating, leaderboard, samples, trends, why
-from proctor_web.comparing.background import SECONDS
+from proctor_web.comparing.background import patience
 from proctor_web.comparing.columns import Columns, Overlap, group_counts
 from proctor_web.comparing.gate_page import lay_out
 from proctor_web.operations import read, read_filter
@@ -84,12 +84,10 @@ class _ComparisonPages:
             if request.query_params.get("sort") == "created":
                 oldest_first = sorted(runs, key=lambda run: run.record.created)
                 return RedirectResponse(_linker(request)(run=[run.reference for run in oldest_first]), 303)
-            found = comparison.kept_soon(self._workspace, runs, given.scorer, seconds=SECONDS)
+            kept = comparison.kept(self._workspace, runs, given.scorer, seconds=patience(request))
         except BadInput as error:
             return self._choose(request, given.run, wrong=error.sentence)
-        if found is None:
-            return page(request, "comparing/waiting.html.jinja", title=say("Compare runs"))
-        return self._compared(request, runs, found, given)
+        return self._compared(request, runs, kept, given)
 
     def _choose(self, request: Request, chosen: Sequence[str], wrong: Sentence | None = None) -> Response:
         """Show the runs of a task to choose from, those of the newest run if no other one is named."""
@@ -171,8 +169,7 @@ class _ComparisonPages:
         """Show one sample with the answers of all runs side by side."""
         given = read_filter(request, samples.SampleGiven, also=("margin", "detect"))
         runs = comparison.find_runs(self._workspace, given.run)
-        if comparison.kept_soon(self._workspace, runs, given.scorer, seconds=SECONDS) is None:
-            return page(request, "comparing/waiting.html.jinja", title=say("Compare runs"))
+        comparison.kept(self._workspace, runs, given.scorer, seconds=patience(request))
         answers = samples.compare_sample(self._workspace, given)
         first = answers.sides[0].value
         return page(
@@ -207,9 +204,7 @@ class _ComparisonPages:
         """Show why the number of the second run is another one than that of the first."""
         given = read(request, why.WhyGiven)
         runs = comparison.find_runs(self._workspace, given.run[:2])
-        delta = why.explain_soon(self._workspace, given, seconds=SECONDS)
-        if delta is None:
-            return page(request, "comparing/waiting.html.jinja", title=say("Why did the number move?"))
+        delta = why.explain_difference(self._workspace, given, seconds=patience(request))
         first, second = (Run(run.record, run.store) for run in runs)
         return page(
             request,
@@ -230,10 +225,8 @@ class _ComparisonPages:
         shown, wrong = None, None
         try:
             if given.against or gating.policy_of(run).path:  # else there is a baseline to choose yet
-                found = gating.decide_soon(self._workspace, given, seconds=SECONDS)
-                if found is None:
-                    return page(request, "comparing/waiting.html.jinja", title=say("May it ship?"))
-                shown = lay_out(found, request.state.lang, full_address(request))
+                decided = gating.decide(self._workspace, given, seconds=patience(request))
+                shown = lay_out(decided, request.state.lang, full_address(request))
         except BadInput as error:
             wrong = error.sentence
         of_task = [other for other in self._workspace.runs()[0] if other.record.task == run.record.task]
@@ -258,9 +251,7 @@ class _ComparisonPages:
     def leaderboard(self, request: Request) -> Response:
         """Show the agents of a task by rank."""
         given = read_filter(request, leaderboard.BoardGiven)
-        board = leaderboard.rank_agents_soon(self._workspace, given, seconds=SECONDS)
-        if board is None:
-            return page(request, "comparing/waiting.html.jinja", title=say("Leaderboard"))
+        board = leaderboard.rank_agents(self._workspace, given, seconds=patience(request))
         words = ReportWords(request.state.lang)
         return page(
             request,
@@ -277,9 +268,7 @@ class _ComparisonPages:
     def trends(self, request: Request) -> Response:
         """Show the runs of an agent on a task over time."""
         given = read_filter(request, TrendGiven)
-        trend = trends.follow_task_soon(self._workspace, given, seconds=SECONDS)
-        if trend is None:
-            return page(request, "comparing/waiting.html.jinja", title=say("Trends"))
+        trend = trends.follow_task(self._workspace, given, seconds=patience(request))
         words = ReportWords(request.state.lang)
         plain = [(point.run, f"{words.when(point.created)} · {point.run_id}") for point in reversed(trend.points)]
         return page(

@@ -9,15 +9,8 @@ from proctor_web.operations import Operation
 from proctor_web.workspace import Found, Workspace
 
 
-def follow_task(workspace: Workspace, given: TrendGiven) -> Trend:
+def follow_task(workspace: Workspace, given: TrendGiven, *, seconds: float | None = None) -> Trend:
     """Return the runs of an agent on a task over time, with what moved and what was changed."""
-    trend = follow_task_soon(workspace, given, seconds=None)
-    assert trend is not None
-    return trend
-
-
-def follow_task_soon(workspace: Workspace, given: TrendGiven, *, seconds: float | None) -> Trend | None:
-    """Return the runs of an agent over time; None if that takes longer than `seconds`."""
     runs = workspace.runs()[0]
     trend, shown, baseline = choose(runs, given.task, given.agent, given.last, given.baseline, workspace.find_run)
     if not shown:

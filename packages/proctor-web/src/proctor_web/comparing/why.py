@@ -20,18 +20,11 @@ class WhyGiven(msgspec.Struct, frozen=True, kw_only=True):
     by: str = ""
 
 
-def explain_difference(workspace: Workspace, given: WhyGiven) -> Delta:
+def explain_difference(workspace: Workspace, given: WhyGiven, *, seconds: float | None = None) -> Delta:
     """Say why the number of the second run differs from that of the first: parts that sum to the difference.
 
     Where the version of the scorer differs, only verdicts that the store has are used.
     """
-    delta = explain_soon(workspace, given, seconds=None)
-    assert delta is not None
-    return delta
-
-
-def explain_soon(workspace: Workspace, given: WhyGiven, *, seconds: float | None) -> Delta | None:
-    """Return the explanation; None if it takes longer than `seconds`."""
     runs = find_runs(workspace, given.run[:2])
     key = ("why", given.scorer, given.by, *(run.reference for run in runs))
     make = partial(_explain, scorer=given.scorer, by=given.by)

@@ -25,7 +25,6 @@ from proctor_web.comparing.background import Background
 from proctor_web.operations import Operation
 from proctor_web.workspace import Found, NotFound, Workspace
 
-SECONDS = 0.2  # that a page waits
 Said = Literal["happened", "did_not_happen", "contested"]
 SAID: Mapping[Status, Said] = {
     "approved": "happened",
@@ -112,9 +111,7 @@ class RunInspection(msgspec.Struct, frozen=True, kw_only=True):
 def list_findings(workspace: Workspace, given: InspectionOfRun, by: str) -> RunInspection:
     """Inspect a run by rules, and return its findings by check; nothing is called."""
     run = workspace.find_run(given.run)
-    done = inspect_soon(workspace, run, waits=True)
-    assert done is not None
-    return view_inspection(run, done, given.check, by)
+    return view_inspection(run, inspect_trials(workspace, run), given.check, by)
 
 
 def label_finding(workspace: Workspace, given: EventLabel, by: str) -> None:
@@ -125,8 +122,7 @@ def label_finding(workspace: Workspace, given: EventLabel, by: str) -> None:
         BadInput: the trial, or what was found in it, is another than the person was shown.
     """
     run = workspace.find_run(given.run)
-    done = inspect_soon(workspace, run, waits=True)
-    assert done is not None
+    done = inspect_trials(workspace, run)
     line = next((line for line in done.lines if line.id == given.trial and given.check in line.checks), None)
     if line is None:
         raise NotFound(
@@ -141,9 +137,12 @@ def label_finding(workspace: Workspace, given: EventLabel, by: str) -> None:
     save_label(label_file(run.store, run.record), (given.check, line.id), digest, by, given.happened)
 
 
-def inspect_soon(workspace: Workspace, found: Found, *, waits: bool = False) -> InspectedTrials | None:
-    """Return what the rules find in a run; unless it `waits`, None while that takes longer than a page can."""
-    seconds = None if waits else SECONDS
+def inspect_trials(workspace: Workspace, found: Found, *, seconds: float | None = None) -> InspectedTrials:
+    """Return what the rules find in a run.
+
+    Raises:
+        StillComputing: that takes longer than `seconds`.
+    """
     return workspace.kept(Background).result(("inspect", found.reference), [found], inspect_run, seconds=seconds)
 
 

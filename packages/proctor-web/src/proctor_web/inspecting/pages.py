@@ -1,7 +1,8 @@
 """The page that walks through findings of a run, one trial after another, and keeps what people say of them."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from contextlib import suppress
+from functools import partial
 from urllib.parse import quote, urlencode
 
 import msgspec
@@ -18,13 +19,14 @@ from proctor_audit.inspector.view import TrialAuthor
 from proctor_audit.printing import CLASS_WORDS
 from proctor_web.app import page
 from proctor_web.auth import form, session_of
+from proctor_web.comparing.background import patience
 from proctor_web.inspecting.excerpts import StepExcerpt, excerpts_of
 from proctor_web.inspecting.findings import (
     EventLabel,
     InspectedFinding,
     RunInspection,
     Said,
-    inspect_soon,
+    inspect_trials,
     label_finding,
     view_inspection,
 )
@@ -32,7 +34,7 @@ from proctor_web.operations import convert, read_filter
 from proctor_web.results.links import RunLinks
 from proctor_web.samples.addresses import sample_address
 from proctor_web.samples.sample import Attempt, SampleAttempt
-from proctor_web.workspace import Found, NotFound, Workspace
+from proctor_web.workspace import Found, NotFound, StillComputing, Workspace
 
 WORDS: Mapping[Said, Sentence] = {
     "happened": say("it happened"),
@@ -67,16 +69,7 @@ def routes(workspace: Workspace) -> Sequence[BaseRoute]:
         run = workspace.find_run(asked.run)
         if asked.part == "line":
             return _line(workspace, request, run, asked)
-        done = inspect_soon(workspace, run, waits=request.scope["state"].get("waits", False))
-        values: dict[str, Any] = {
-            "record": run.record,
-            "reference": run.reference,
-            "links": RunLinks(run.reference),
-            "tab": "findings",
-            "address": lambda **fields: findings_address(run.reference, **fields),
-        }
-        if done is None:
-            return page(request, "inspecting/waiting.html.jinja", **values)
+        done = inspect_trials(workspace, run, seconds=patience(request))
         view = view_inspection(run, done, asked.check, session_of(request).person.name)
         at = _place(view, asked)
         opened = view.findings[at] if at is not None else None
@@ -84,7 +77,11 @@ def routes(workspace: Workspace) -> Sequence[BaseRoute]:
         return page(
             request,
             "inspecting/findings.html.jinja",
-            **values,
+            record=run.record,
+            reference=run.reference,
+            links=RunLinks(run.reference),
+            tab="findings",
+            address=partial(findings_address, run.reference),
             view=view,
             kind=next((kind for kind in view.kinds if kind.check == view.check), None),
             index=at,
@@ -122,7 +119,10 @@ def findings_address(run: str, **fields: str) -> str:
 def _line(workspace: Workspace, request: Request, found: Found, asked: FindingAddress) -> Response:
     """Send what was found in a run or in one of its trials, in a line; of a run that is large or under way, nothing unasked."""
     looks = found.record.planned <= MOST_UNASKED and found.record.state != "running"
-    done = inspect_soon(workspace, found) if looks else None
+    done = None
+    if looks:
+        with suppress(StillComputing):
+            done = inspect_trials(workspace, found, seconds=patience(request))
     lines = done.lines if done is not None and asked.trial else ()
     return page(
         request,
@@ -132,7 +132,7 @@ def _line(workspace: Workspace, request: Request, found: Found, asked: FindingAd
         found=next((line for line in lines if line.id == asked.trial and line.checks), None),
         view=view_inspection(found, done) if done is not None and not asked.trial else None,
         links=RunLinks(found.reference),
-        address=lambda **fields: findings_address(found.reference, **fields),
+        address=partial(findings_address, found.reference),
     )
 
 

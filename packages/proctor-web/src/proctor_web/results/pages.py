@@ -3,6 +3,7 @@
 import re
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 from urllib.parse import quote
 
@@ -28,7 +29,7 @@ from proctor_web.results.report import report_soon
 from proctor_web.results.saving import ask, save
 from proctor_web.results.written import written
 from proctor_web.runs.panel import panel_of
-from proctor_web.workspace import Workspace
+from proctor_web.workspace import StillComputing, Workspace
 
 TYPES = {
     "html": "text/html",
@@ -82,10 +83,12 @@ def routes(workspace: Workspace) -> Sequence[BaseRoute]:
             raise BadInput("A report ends in .html, .md, .json or .xml, not '{name}'.", name=f".{suffix}")
         run = workspace.find_run(request.path_params["run"])
         name, is_program = f"{run.record.id}.{suffix}", "authorization" in request.headers
-        file = written(workspace, run, suffix, request.state.lang, waits=is_program)
-        if file is not None and "hx-request" not in request.headers:
-            return FileResponse(file, headers=_as_file(name), media_type=TYPES[suffix])
-        size = None if file is None else f"{file.stat().st_size / 1e6:.1f} MB"
+        size = None
+        with suppress(StillComputing):
+            file = written(workspace, run, suffix, request.state.lang, waits=is_program)
+            if "hx-request" not in request.headers:
+                return FileResponse(file, headers=_as_file(name), media_type=TYPES[suffix])
+            size = f"{file.stat().st_size / 1e6:.1f} MB"
         links = RunLinks(run.reference)
         return page(request, "results/saving.html.jinja", record=run.record, links=links, name=name, size=size)
 

@@ -16,22 +16,26 @@ from proctor_web.workspace import Found, Workspace
 PATIENT_SECONDS = 3.0  # that a browser waits; then a page says what it waits for
 
 
-def written(workspace: Workspace, found: Found, suffix: str, lang: str, *, waits: bool = False) -> Path | None:
-    """Return the file of a report; unless the caller `waits`, None while it is being written."""
+def written(workspace: Workspace, found: Found, suffix: str, lang: str, *, waits: bool = False) -> Path:
+    """Return the file of a report.
+
+    Raises:
+        StillComputing: it is being written, unless the caller `waits`.
+    """
     folder = workspace.kept(Side).folder(found.store)
     stem = f"report-{file_name(found.record.id).removesuffix('.db')}-{lang}"
     version = digest_bytes(f"{__version__}:{found.store.version(found.record.id)}".encode())[:12]
     path = folder / f"{stem}-{version}.{suffix}"
     if path.is_file():
         return path
-    work = workspace.kept(Background).result(
+    written_to = workspace.kept(Background).result(
         ("report", found.reference, suffix, lang),
         [found],
         partial(_write, str(path), f"{stem}-*.{suffix}", lang),
         version=object(),  # an earlier result does not count: its file is gone
         seconds=None if waits else PATIENT_SECONDS,
     )
-    return None if work is None else Path(work)
+    return Path(written_to)
 
 
 def _write(path: str, earlier: str, lang: str, runs: Sequence[Found]) -> str:
