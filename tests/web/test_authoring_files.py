@@ -81,19 +81,19 @@ def test_cases_come_and_go_without_a_trace_in_the_others(folder: Path) -> None:
     assert saved.case == "bye"
     assert KEPT[: KEPT.index('{"eval_id": "greet"')] in _text(folder)
     assert '"color": "red"' in _text(folder)
-    files.delete_case(folder, FILE, "bye", expected_digest=saved.digest, history=History())
+    files.change(folder, FILE, files.deletion("bye"), expected_digest=saved.digest, history=History())
     assert _text(folder) == KEPT
 
 
 def test_a_case_is_duplicated_next_to_its_original_and_moved_with_its_lines(folder: Path) -> None:
     history = History()
     opened = files.open_set(folder, FILE)
-    saved = files.duplicate_case(folder, FILE, "price", expected_digest=opened.digest, history=history)
+    saved = files.change(folder, FILE, files.duplication("price"), expected_digest=opened.digest, history=history)
     assert saved.case == "price-2"
     ids = [case.eval_id for case in files.open_set(folder, FILE).eval_set.eval_cases]
     assert ids == ["price", "price-2", "greet"]
     assert _text(folder).count('"rate": 1.10, "limit": 1e3') == _text(folder).count('"owner": "Li"') == 2
-    files.move_case(folder, FILE, "price-2", 99, expected_digest=saved.digest, history=history)
+    files.change(folder, FILE, files.move("price-2", 99), expected_digest=saved.digest, history=history)
     ids = [case.eval_id for case in files.open_set(folder, FILE).eval_set.eval_cases]
     assert ids == ["price", "greet", "price-2"]
 
@@ -102,8 +102,8 @@ def test_every_change_can_be_taken_back_to_the_byte(folder: Path) -> None:
     history = History()
     texts = [_text(folder)]
     digest = files.open_set(folder, FILE).digest
-    for act in (files.duplicate_case, files.delete_case):
-        digest = act(folder, FILE, "price", expected_digest=digest, history=history, by="Ann").digest
+    for wanted in (files.duplication("price"), files.deletion("price")):
+        digest = files.change(folder, FILE, wanted, expected_digest=digest, history=history, by="Ann").digest
         texts.append(_text(folder))
     while len(texts) > 1:
         assert texts.pop() == _text(folder)
@@ -118,7 +118,7 @@ def test_every_change_can_be_taken_back_to_the_byte(folder: Path) -> None:
 def test_what_someone_else_made_of_the_file_is_not_taken_back(folder: Path) -> None:
     history = History()
     digest = files.open_set(folder, FILE).digest
-    files.delete_case(folder, FILE, "greet", expected_digest=digest, history=history)
+    files.change(folder, FILE, files.deletion("greet"), expected_digest=digest, history=history)
     step = history.last(files.open_set(folder, FILE))
     assert step is not None
     (folder / FILE).write_text(theirs := _text(folder).replace("Li", "Wang"))
@@ -156,7 +156,7 @@ def test_two_people_who_change_different_cases_both_succeed(folder: Path) -> Non
 def test_a_case_that_someone_deleted_is_not_written_again(folder: Path) -> None:
     opened = files.open_set(folder, FILE)
     case = files.find_case(opened, "greet")
-    files.delete_case(folder, FILE, "greet", expected_digest=opened.digest, history=History())
+    files.change(folder, FILE, files.deletion("greet"), expected_digest=opened.digest, history=History())
     with pytest.raises(Conflict) as error:
         files.save_case(folder, FILE, case, case_id="greet", expected_digest=files.case_digest(case))
     assert error.value.theirs is None

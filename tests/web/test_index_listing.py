@@ -18,9 +18,9 @@ from proctor.core.task import Store
 from proctor.core.trajectory import Step, Trajectory
 from proctor.core.trial import TrialFailure
 from proctor.testing.records import a_record, a_sample, a_trial, a_verdict, begun
+from proctor_web.operations import RunReference
 from proctor_web.samples import finding, index_file, indexing
 from proctor_web.samples.listing import (
-    RunSamples,
     SampleFilter,
     SampleKey,
     SampleRow,
@@ -213,7 +213,7 @@ def test_a_row_says_what_there_is_and_long_texts_are_cut(workspace: Workspace) -
 
 
 def test_what_can_be_filtered_by_is_counted(workspace: Workspace) -> None:
-    facets = list_facets(workspace, RunSamples(run="r"))
+    facets = list_facets(workspace, RunReference(run="r"))
     assert {one.name: one.count for one in facets.outcomes} == {"scored": 6, "provider_failed": 1}
     assert {one.name: one.count for one in facets.error_classes} == {"": 5, "wrong_answer": 1, "provider_failed": 1}
     assert [(one.name, one.count) for one in facets.tags] == [
@@ -240,7 +240,7 @@ def test_a_run_that_grows_or_is_judged_again_is_followed(workspace: Workspace) -
     assert _ids(workspace, error_class="new") == ["z/1", "b"]
     assert _ids(workspace, error_class="wrong_answer") == []
     assert _ids(workspace, state="passed") == ["a", "c", "e1"]
-    assert {one.name: one.count for one in list_facets(workspace, RunSamples(run="r")).states} == {
+    assert {one.name: one.count for one in list_facets(workspace, RunReference(run="r")).states} == {
         "failed": 3,
         "passed": 3,
         "lost": 1,

@@ -14,12 +14,13 @@ import pytest
 from msgspec.structs import replace
 from web_site import AppSite
 
-from proctor_web.results import links as links_of_pages
+from proctor_web.operations import RunReference
 from proctor_web.results import report as results
 from proctor_web.results import saving as results_saving
 from proctor_web.results import written
-from proctor_web.results.links import RunLinks
-from proctor_web.results.report import Gathered, RunGiven, get_estimates, get_report
+from proctor_web.results.report import Gathered, get_estimates, get_report
+from proctor_web.samples import run_links as links_of_pages
+from proctor_web.samples.run_links import RunLinks
 from proctor_web.samples.side import Side
 
 
@@ -110,8 +111,8 @@ def test_a_program_gets_the_same_numbers(site: AppSite) -> None:
     report = program.get("/api/v1/runs/first/report").json()
     assert report["outcomes"] == {"scored": 12}
     assert report["seconds"]["count"] == 12
-    assert get_report(site.workspace, RunGiven(run="first")).failed == 4
-    assert len(get_estimates(site.workspace, RunGiven(run="first"))) == len(estimates)
+    assert get_report(site.workspace, RunReference(run="first")).failed == 4
+    assert len(get_estimates(site.workspace, RunReference(run="first"))) == len(estimates)
 
 
 @pytest.mark.parametrize("suffix", ["html", "md", "json", "xml"])

@@ -108,9 +108,9 @@ def test_10_000_steps_take_a_few_times_as_long_as_reading_their_record(workspace
     def fastest(work: object) -> float:
         times = []
         for _ in range(5):
-            clock = time.perf_counter()
+            clock = time.thread_time()
             work()  # type: ignore[operator]
-            times.append(time.perf_counter() - clock)
+            times.append(time.thread_time() - clock)
         return min(times)
 
     given = SampleAttempt(run=RUN, sample="long")

@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp
 
 from proctor.core.errors import BadInput, StoreUnreadable
 from proctor.core.sentence import Sentence, say
@@ -46,7 +47,6 @@ BEGIN_CHARACTERS = 400  # of an item in a list
 
 if TYPE_CHECKING:
     from jinja2 import Environment
-    from starlette.types import ASGIApp
 
 
 def app(
@@ -56,7 +56,7 @@ def app(
     *,
     follows_browser: bool = False,
     workspace: Workspace | None = None,
-) -> "ASGIApp":
+) -> ASGIApp:
     """Return the app with these pages, for those who have access.
 
     Args:

@@ -2,13 +2,16 @@
 
 import hmac
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
 import msgspec
+from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
 from starlette.requests import Request, cookie_parser
+from starlette.responses import Response
+from starlette.routing import Route
 
 from proctor_web.login_proxy import LoginProxy, Proxies, ProxyUser, is_address
 from proctor_web.users.ledger import LINK_SECONDS, Ledger, Pass, Person
@@ -178,8 +181,34 @@ def session_of(request: Request) -> WebSession:
     return session
 
 
-async def form(request: Request) -> Mapping[str, str]:
-    """Return the fields of a form, each once."""
+def person_name(request: Request) -> str:
+    """Return the name of the user who sent a request."""
+    return session_of(request).person.name
+
+
+class FormFields(dict[str, str]):
+    """The fields of a form; of one that was sent several times, such as a list of ticks, the last value."""
+
+    def __init__(self, values: Mapping[str, Sequence[str]]) -> None:
+        super().__init__(with_typed({name: texts[-1] for name, texts in values.items()}))
+        self._values = values
+
+    def several(self, name: str) -> Sequence[str]:
+        """Return all values of a field."""
+        return self._values.get(name, ())
+
+
+def post(path: str, write: Callable[[Request, FormFields], Response]) -> Route:
+    """Return the route of a form: a thread calls `write` with the fields that were sent."""
+
+    async def answer(request: Request) -> Response:
+        return await run_in_threadpool(write, request, form_fields(await request.body()))
+
+    return Route(path, answer, methods=["POST"])
+
+
+async def form(request: Request) -> FormFields:
+    """Return the fields of a form."""
     return form_fields(await request.body())
 
 
@@ -204,13 +233,13 @@ def is_ours(headers: Headers, body: bytes, csrf: str) -> bool:
     return secrets.compare_digest(given.encode(), csrf.encode())
 
 
-def form_fields(body: bytes) -> Mapping[str, str]:
+def form_fields(body: bytes) -> FormFields:
     """Return the fields of a form; none if there are more than any of our forms has."""
     try:
         fields = parse_qs(body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=MOST_FIELDS)
     except ValueError:
-        return {}
-    return with_typed({name: values[-1] for name, values in fields.items()})
+        fields = {}
+    return FormFields(fields)
 
 
 def with_typed(fields: Mapping[str, str]) -> dict[str, str]:

@@ -60,6 +60,12 @@ class Conflict(BadInput):
     digest: str = ""
 
 
+class SetReference(msgspec.Struct, frozen=True, kw_only=True):
+    """An eval-set file as addresses name it: by its path inside the folder."""
+
+    file: str
+
+
 class SetFile(msgspec.Struct, frozen=True, kw_only=True):
     """A file of the folder; `problem` is why it cannot be read, and then nothing else is known of it."""
 
@@ -114,16 +120,11 @@ class EvalsetEdit(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class History:
-    """The last changes made here, of all files; `workspace.kept(History.of)`."""
+    """The last changes made here, of all files; `workspace.kept(History)`."""
 
-    def __init__(self) -> None:
+    def __init__(self, _: Workspace | None = None) -> None:
         self._steps: list[EvalsetEdit] = []
         self._count = 0
-
-    @classmethod
-    def of(cls, workspace: Workspace) -> "History":
-        del workspace
-        return cls()
 
     def add(self, path: Path, what: Sentence, by: str, before: bytes, after: str) -> None:
         """Record a change; the oldest changes are dropped."""
@@ -143,9 +144,6 @@ class History:
     def remove(self, step: EvalsetEdit) -> None:
         """Forget a change that was taken back."""
         self._steps = [edit for edit in self._steps if edit.number != step.number]
-
-    def close(self) -> None:
-        """Nothing is open."""
 
 
 Edit = Callable[[EvalSet], EvalSet]
@@ -283,24 +281,17 @@ def save_case(
     if case_id is None and not inside(folder, file).exists():
         new_set(folder, file)
 
-    made = case
-
     def edit(eval_set: EvalSet) -> EvalSet:
-        nonlocal made
         if case_id is None:
-            ids = {one.eval_id for one in eval_set.eval_cases}
-            made = replace(case, eval_id=free_id(checked_id(case.eval_id), ids))
-            return replace(eval_set, eval_cases=[*eval_set.eval_cases, made])
+            added = replace(case, eval_id=free_id(checked_id(case.eval_id), _ids(eval_set)))
+            return replace(eval_set, eval_cases=[*eval_set.eval_cases, added])
         if case.eval_id != case_id:
             checked_id(case.eval_id)
         return cases.put(eval_set, case_id, case)
 
     what = say("{case} added", case=case.eval_id) if case_id is None else say("{case} changed", case=case_id)
-    needed = () if case_id is None else (case_id,)
-    saved = change(
-        folder, file, EvalsetChange(edit, what, needed=needed), expected_digest=expected_digest, history=history, by=by
-    )
-    return replace(saved, case=made.eval_id, case_digest=case_digest(made))
+    wanted = EvalsetChange(edit, what, needed=() if case_id is None else (case_id,))
+    return change(folder, file, wanted, expected_digest=expected_digest, history=history, by=by)
 
 
 class EvalsetChange(NamedTuple):
@@ -316,6 +307,37 @@ class EvalsetChange(NamedTuple):
     what: Sentence
     needed: Sequence[str] = ()
     whole: bool = False
+
+
+def deletion(case_id: str) -> EvalsetChange:
+    """Take a case out of a set."""
+    return EvalsetChange(
+        lambda eval_set: cases.delete(eval_set, [case_id]), say("{case} deleted", case=case_id), [case_id]
+    )
+
+
+def move(case_id: str, to: int) -> EvalsetChange:
+    """Give a case another position in its set, counted from 0."""
+
+    def edit(eval_set: EvalSet) -> EvalSet:
+        case = cases.find(eval_set, case_id)
+        others = [other for other in eval_set.eval_cases if other is not case]
+        position = min(max(to, 0), len(others))
+        return replace(eval_set, eval_cases=[*others[:position], case, *others[position:]])
+
+    return EvalsetChange(edit, say("{case} moved", case=case_id), whole=True)
+
+
+def duplication(case_id: str) -> EvalsetChange:
+    """Write a copy of a case after it, under an id that is free."""
+
+    def edit(eval_set: EvalSet) -> EvalSet:
+        case = cases.find(eval_set, case_id)
+        after = eval_set.eval_cases.index(case) + 1
+        copy = replace(case, eval_id=free_id(case_id, _ids(eval_set)))
+        return replace(eval_set, eval_cases=[*eval_set.eval_cases[:after], copy, *eval_set.eval_cases[after:]])
+
+    return EvalsetChange(edit, say("{case} duplicated", case=case_id), [case_id])
 
 
 def change(
@@ -347,82 +369,25 @@ def change(
         after = digest_bytes(opened.path.read_bytes())
         if history is not None and after != opened.digest:
             history.add(opened.path, wanted.what, by, opened.data, after)
-        return Saved(file=file, digest=after, copy=copy.name if copy else "")
+        case = _changed_case(opened.eval_set, eval_set, wanted)
+        return Saved(
+            file=file,
+            case=case.eval_id if case is not None else "",
+            digest=after,
+            case_digest=case_digest(case) if case is not None else "",
+            copy=copy.name if copy else "",
+        )
     raise AssertionError("unreachable")
 
 
-def delete_case(
-    folder: Path, file: str, case_id: str, *, expected_digest: str, history: History, by: str = ""
-) -> Saved:
-    """Take a case out of a file.
-
-    Raises:
-        Conflict, BadInput: as `save_case`.
-    """
-    what = say("{case} deleted", case=case_id)
-
-    def edit(eval_set: EvalSet) -> EvalSet:
-        return cases.delete(eval_set, [case_id])
-
-    return change(
-        folder,
-        file,
-        EvalsetChange(edit, what, needed=[case_id]),
-        expected_digest=expected_digest,
-        history=history,
-        by=by,
-    )
+def _changed_case(before: EvalSet, after: EvalSet, wanted: EvalsetChange) -> EvalCase | None:
+    """Return the case that was added or changed; None where none was."""
+    new = [case for case in after.eval_cases if case.eval_id not in _ids(before)]
+    return next(iter(new or [case for case in after.eval_cases if case.eval_id in wanted.needed]), None)
 
 
-def move_case(
-    folder: Path, file: str, case_id: str, to: int, *, expected_digest: str, history: History, by: str = ""
-) -> Saved:
-    """Give a case another position in its file, counted from 0.
-
-    Raises:
-        Conflict: the file was changed meanwhile.
-    """
-
-    def edit(eval_set: EvalSet) -> EvalSet:
-        case = cases.find(eval_set, case_id)
-        others = [other for other in eval_set.eval_cases if other is not case]
-        position = min(max(to, 0), len(others))
-        return replace(eval_set, eval_cases=[*others[:position], case, *others[position:]])
-
-    what = say("{case} moved", case=case_id)
-    return change(
-        folder, file, EvalsetChange(edit, what, whole=True), expected_digest=expected_digest, history=history, by=by
-    )
-
-
-def duplicate_case(
-    folder: Path, file: str, case_id: str, *, expected_digest: str, history: History, by: str = ""
-) -> Saved:
-    """Write a copy of a case after it, under an id that is free.
-
-    Raises:
-        Conflict: the file was changed meanwhile.
-    """
-    made = ""
-
-    def edit(eval_set: EvalSet) -> EvalSet:
-        nonlocal made
-        case = cases.find(eval_set, case_id)
-        made = free_id(case_id, {one.eval_id for one in eval_set.eval_cases})
-        place = eval_set.eval_cases.index(case) + 1
-        copy = replace(case, eval_id=made)
-        return replace(eval_set, eval_cases=[*eval_set.eval_cases[:place], copy, *eval_set.eval_cases[place:]])
-
-    what = say("{case} duplicated", case=case_id)
-    saved = change(
-        folder,
-        file,
-        EvalsetChange(edit, what, needed=[case_id]),
-        expected_digest=expected_digest,
-        history=history,
-        by=by,
-    )
-    return replace(saved, case=made)
+def _ids(eval_set: EvalSet) -> set[str]:
+    return {case.eval_id for case in eval_set.eval_cases}
 
 
 def undo(folder: Path, file: str, history: History, number: int) -> Sentence:

@@ -11,12 +11,13 @@ import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 from urllib.parse import parse_qs, quote
 
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from proctor.core.sentence import Sentence, say
 from proctor.i18n import LANGUAGES, speak
@@ -27,9 +28,6 @@ from proctor_web.failures import API, failure, is_for_programs
 from proctor_web.users.audit import AuditRecord, note_entry
 from proctor_web.users.database import LedgerFailed
 from proctor_web.users.roles import ROLE_NAMES, SAFE_METHODS, is_about_passes, is_enough, role_needed
-
-if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 T = TypeVar("T")
 _LOG = logging.getLogger("proctor_web")
@@ -65,7 +63,7 @@ class Guard:
 
     def __init__(
         self,
-        app: "ASGIApp",
+        app: ASGIApp,
         access: Access,
         lang: str,
         *,
@@ -90,11 +88,11 @@ class Guard:
         self._page = page
         self._attempts = Attempts()
 
-    async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return
 
-        async def send_guarded(message: "Message") -> None:
+        async def send_guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 headers.update(HEADERS)
@@ -122,7 +120,7 @@ class Guard:
             chosen = _choices(scope)
         read = False
 
-        async def receive_again() -> "Message":
+        async def receive_again() -> Message:
             nonlocal read
             if read:
                 return await receive()
@@ -138,12 +136,12 @@ class Guard:
                 with suppress(LedgerFailed):  # its beginning is noted
                     await run_in_threadpool(record.end)
 
-    async def _serve(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let the app answer; what it sends for long, such as events, ends when the user may not see it any more."""
         asked = time.monotonic()
         is_over = False
 
-        async def send_to_user(message: "Message") -> None:
+        async def send_to_user(message: Message) -> None:
             nonlocal asked, is_over
             if not is_over and message["type"] == "http.response.body" and time.monotonic() - asked > AGAIN_SECONDS:
                 is_over = not await self._may_go_on(scope)
@@ -162,7 +160,7 @@ class Guard:
         if is_over:
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
-    async def _may_go_on(self, scope: "Scope") -> bool:
+    async def _may_go_on(self, scope: Scope) -> bool:
         """True if the user of a request may still send it; also while the ledger cannot be read."""
         if scope["state"].get("session") is None:
             return True
@@ -172,7 +170,7 @@ class Guard:
             return session is not None and is_enough(session.person.role, role_needed(scope["method"], scope["path"]))
         return True
 
-    async def _read(self, scope: "Scope", receive: "Receive") -> tuple[Response | None, bytes]:
+    async def _read(self, scope: Scope, receive: Receive) -> tuple[Response | None, bytes]:
         """Return the answer to a request that does not reach the app, or None and its body."""
         try:
             answer = await self._answer(scope)  # before the body: of a stranger nothing is read
@@ -189,7 +187,7 @@ class Guard:
             return self._refusal(scope, 408, say("The request took too long.")), b""
         return self._answer_to_write(scope, body), body
 
-    async def _note(self, scope: "Scope", answer: Response | None) -> tuple[Response | None, AuditRecord | None]:
+    async def _note(self, scope: Scope, answer: Response | None) -> tuple[Response | None, AuditRecord | None]:
         """Begin the line of a write in the audit log; what cannot be noted is not done."""
         if not self._access.ledger.is_shared or not AuditRecord.is_needed(scope):
             return answer, None
@@ -204,7 +202,7 @@ class Guard:
         """Call what reads the ledger: in a thread, if it may have to wait for a database."""
         return await run_in_threadpool(call, *given) if self._access.ledger.is_shared else call(*given)
 
-    async def _health(self, scope: "Scope") -> Response:
+    async def _health(self, scope: Scope) -> Response:
         """Answer whether the server can serve: its ledger has to answer, where it has one of its own."""
         try:
             async with asyncio.timeout(HEALTH_SECONDS):
@@ -213,7 +211,7 @@ class Guard:
             return self._refusal(scope, 503, say("The request took too long."))
         return PlainTextResponse("ok")
 
-    async def _answer(self, scope: "Scope") -> Response | None:
+    async def _answer(self, scope: Scope) -> Response | None:
         """Return the refusal of a request that may not come in, or the answer to a link; None lets it in."""
         headers = Headers(scope=scope)
         client: str = (scope.get("client") or ("", 0))[0]
@@ -252,7 +250,7 @@ class Guard:
         why = say("Your role here is {role}; this is for {needed}.", role=ROLE_NAMES[person.role], needed=FOR[needed])
         return self._refusal(scope, 403, why)
 
-    def _answer_to_stranger(self, scope: "Scope", headers: Headers, token: str) -> Response:
+    def _answer_to_stranger(self, scope: Scope, headers: Headers, token: str) -> Response:
         """Send a browser to the login, where there is one; refuse all else, and count the tokens that were wrong."""
         path, has_login = scope["path"], self._access.has_login
         if token:
@@ -273,7 +271,7 @@ class Guard:
             why = say("Open the link that the terminal shows. Press Enter there for a new one.")
         return self._refusal(scope, 401, why)
 
-    def _answer_to_write(self, scope: "Scope", body: bytes) -> Response | None:
+    def _answer_to_write(self, scope: Scope, body: bytes) -> Response | None:
         session: WebSession | None = scope["state"].get("session")
         if scope["method"] in SAFE_METHODS or session is None:
             return None
@@ -290,7 +288,7 @@ class Guard:
             (most for part, most in self._most_bytes.items() if f"{path}/".startswith(f"{part}/")), default=MOST_BYTES
         )
 
-    async def _enter(self, scope: "Scope", token: str, *, came_in: bool) -> Response | None:
+    async def _enter(self, scope: Scope, token: str, *, came_in: bool) -> Response | None:
         key = await self._ask(self._access.enter, token)
         if key is None and not came_in:
             return None
@@ -301,7 +299,7 @@ class Guard:
                 await run_in_threadpool(note_entry, self._access.ledger, scope, key)
         return home
 
-    def _refusal(self, scope: "Scope", status: int, why: Sentence) -> Response:
+    def _refusal(self, scope: Scope, status: int, why: Sentence) -> Response:
         """Return an answer that says why not: JSON to programs, a page to a browser that opens one, else a line of text."""
         headers = Headers(scope=scope)
         if is_for_programs(scope["path"]):
@@ -310,7 +308,7 @@ class Guard:
             return self._page(scope, status, why)
         return PlainTextResponse(speak(why, scope["state"]["lang"]), status)
 
-    def _language(self, scope: "Scope", cookies: Mapping[str, str]) -> str:
+    def _language(self, scope: Scope, cookies: Mapping[str, str]) -> str:
         """Return the language asked for in the address, else the one chosen before, that of the browser, or that of the server."""
         accepted = accepted_language(Headers(scope=scope).get("accept-language", "")) if self._follows_browser else ""
         return _first_known(LANGUAGES, _query(scope, "lang"), cookies.get(LANGUAGE_COOKIE, ""), accepted, self._lang)
@@ -332,7 +330,7 @@ def unanswered(error: LedgerFailed) -> Sentence:
     return say("The database of the server does not answer. Try again soon.")
 
 
-def _is_opened(scope: "Scope", headers: Headers) -> bool:
+def _is_opened(scope: Scope, headers: Headers) -> bool:
     """True if a link was opened by a user: no preview, and no picture or frame in a page of another site."""
     return (
         scope["method"] == "GET"
@@ -345,7 +343,7 @@ def _first_known(known: Sequence[str], *asked: str) -> str:
     return next((choice for choice in asked if choice in known), known[0])
 
 
-def _choices(scope: "Scope") -> Mapping[str, str]:
+def _choices(scope: Scope) -> Mapping[str, str]:
     """Return the cookies of what a user chooses with this request: a language, a theme."""
     asked = {LANGUAGE_COOKIE: (_query(scope, "lang"), LANGUAGES), THEME_COOKIE: (_query(scope, "theme"), THEMES)}
     return {name: value for name, (value, known) in asked.items() if value in known}
@@ -370,7 +368,7 @@ def accepted_language(header: str) -> str:
     return min(wanted, default=(0.0, ""), key=lambda one: one[0])[1]
 
 
-def _query(scope: "Scope", name: str) -> str:
+def _query(scope: Scope, name: str) -> str:
     try:
         fields = parse_qs(str(scope["query_string"], "latin-1"), max_num_fields=MOST_FIELDS)
     except ValueError:
@@ -386,7 +384,7 @@ class _NotWhole(Exception):
         self.why = why
 
 
-async def _body(scope: "Scope", receive: "Receive", most: int) -> bytes:
+async def _body(scope: Scope, receive: Receive, most: int) -> bytes:
     """Return all of the body.
 
     Raises:

@@ -28,6 +28,12 @@ OF_ALL_PAGES = frozenset({"lang", "theme"})
 IN_QUERY = frozenset({"GET", "DELETE"})  # methods without a body
 
 
+class RunReference(msgspec.Struct, frozen=True, kw_only=True):
+    """A run as addresses name it."""
+
+    run: str
+
+
 class Operation(NamedTuple):
     """A function that is served: at `path` below `/api/v1`, whose parts in braces are fields of what it is given.
 

@@ -7,10 +7,11 @@ from contextlib import suppress
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
 from proctor.core.errors import BadInput
 
 if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
     from uvicorn import Server
 
 ADDRESS = "127.0.0.1"
@@ -80,7 +81,7 @@ def _own_address(family: int) -> str:
     return socket.gethostname().lower()
 
 
-def serve(app: "ASGIApp", on: socket.socket) -> None:
+def serve(app: ASGIApp, on: socket.socket) -> None:
     """Serve until Ctrl-C or SIGTERM; requests under way are finished."""
     with suppress(KeyboardInterrupt):  # uvicorn raises it again after a clean end
         make_server(app).run(sockets=[on])
@@ -89,18 +90,18 @@ def serve(app: "ASGIApp", on: socket.socket) -> None:
 class Endable:
     """Wraps an app so that its answers can be ended: streams at once, which never finish, and others when they had their time."""
 
-    def __init__(self, app: "ASGIApp") -> None:
+    def __init__(self, app: ASGIApp) -> None:
         self._app = app
         self._under_way: set[asyncio.Task[object]] = set()
         self._streams: set[asyncio.Task[object]] = set()
         self._is_over = False
 
-    async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         task = asyncio.current_task()
         assert task is not None
         has_begun = False
 
-        async def send_noted(message: "Message") -> None:
+        async def send_noted(message: Message) -> None:
             nonlocal has_begun
             has_begun = True
             await send(message)
@@ -137,7 +138,7 @@ class Endable:
             task.cancel()
 
 
-def make_server(app: "ASGIApp") -> "Server":
+def make_server(app: ASGIApp) -> "Server":
     """Return the server, which does not run yet."""
     import uvicorn
 

@@ -7,6 +7,7 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
+from starlette.types import ASGIApp
 
 from proctor_web.app import app
 from proctor_web.auth import Access
@@ -31,8 +32,6 @@ from proctor_web.team.login import Login
 from proctor_web.workspace import Workspace
 
 if TYPE_CHECKING:
-    from starlette.types import ASGIApp
-
     from proctor_web.team.oidc import Provider
 
 FIRST_PAGE = "/runs"
@@ -45,7 +44,7 @@ def site(
     *,
     follows_browser: bool = False,
     provider: "Provider | None" = None,
-) -> "ASGIApp":
+) -> ASGIApp:
     """Return the app of a workspace, for those who have access, by a login at a provider if there is one."""
     workspace.ledger = access.ledger
     routes = [

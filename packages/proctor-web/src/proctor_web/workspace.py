@@ -15,7 +15,6 @@ from proctor.core.task import Store
 from proctor.registry import unknown
 from proctor_web.users.ledger import Ledger
 
-
 T = TypeVar("T")
 
 

@@ -17,7 +17,7 @@ from proctor.trajectory_matching.adk_rules import MatchType
 from proctor_adapters.evalsets import criteria
 from proctor_adapters.evalsets.noun import camel
 from proctor_adapters.evalsets.read import file_bytes
-from proctor_web.evalset_files import Conflict, folder_of, inside, list_sets
+from proctor_web.evalset_files import Conflict, SetReference, folder_of, inside, list_sets
 from proctor_web.operations import Operation
 from proctor_web.workspace import Workspace
 
@@ -34,12 +34,6 @@ ABOUT: Mapping[str, Sentence] = {
     "per_turn_user_simulator_quality_v1": say("A judge: the simulated user keeps to its plan."),
 }
 Threshold = Annotated[float, msgspec.Meta(ge=0, le=1)]
-
-
-class CriteriaGiven(msgspec.Struct, frozen=True, kw_only=True):
-    """The set whose criteria are asked for."""
-
-    file: str
 
 
 class MetricChoice(msgspec.Struct, frozen=True, kw_only=True):
@@ -80,7 +74,7 @@ class CriteriaChange(msgspec.Struct, frozen=True, kw_only=True):
     metrics: tuple[MetricChoice, ...]
 
 
-def get_criteria(workspace: Workspace, given: CriteriaGiven) -> CriteriaView:
+def get_criteria(workspace: Workspace, given: SetReference) -> CriteriaView:
     """Show by which metrics and thresholds a set is scored."""
     folder = folder_of(workspace)
     return _view(folder, _path(folder, given.file))

@@ -198,7 +198,7 @@ def view_of(workspace: Workspace, opened: OpenedEvalset, given: SetGiven) -> Set
     if given.after:
         start = next((position for position, (_, case) in enumerate(rows, start=1) if case.eval_id == given.after), 0)
         rows = rows[start:]
-    step = workspace.kept(History.of).last(opened)
+    step = workspace.kept(History).last(opened)
     return SetView(
         file=opened.file,
         digest=opened.digest,
@@ -225,14 +225,7 @@ def change_set(workspace: Workspace, given: SetChange, by: str) -> Saved:
             description=eval_set.description if given.description == description else given.description or None,
         )
 
-    return files.change(
-        folder_of(workspace),
-        given.file,
-        files.EvalsetChange(edit, say("name and description changed"), whole=True),
-        expected_digest=given.digest,
-        history=workspace.kept(History.of),
-        by=by,
-    )
+    return _change(workspace, given, files.EvalsetChange(edit, say("name and description changed"), whole=True), by)
 
 
 def open_case(workspace: Workspace, given: CaseGiven) -> CaseView:
@@ -254,7 +247,7 @@ def open_case(workspace: Workspace, given: CaseGiven) -> CaseView:
 def add_case(workspace: Workspace, given: NewCase, by: str) -> Saved:
     """Add a case to a set."""
     case = _case(given.value)
-    history = workspace.kept(History.of)
+    history = workspace.kept(History)
     return files.save_case(folder_of(workspace), given.file, case, history=history, by=by)
 
 
@@ -266,38 +259,34 @@ def change_case(workspace: Workspace, given: CaseChange, by: str) -> Saved:
         _case(given.value),
         case_id=given.case,
         expected_digest=given.digest,
-        history=workspace.kept(History.of),
+        history=workspace.kept(History),
         by=by,
     )
 
 
 def duplicate_case(workspace: Workspace, given: CaseAct, by: str) -> Saved:
     """Write a copy of a case after it."""
-    history = workspace.kept(History.of)
-    return files.duplicate_case(
-        folder_of(workspace), given.file, given.case, expected_digest=given.digest, history=history, by=by
-    )
+    return _change(workspace, given, files.duplication(given.case), by)
 
 
 def delete_case(workspace: Workspace, given: CaseAct, by: str) -> Saved:
     """Take a case out of a set."""
-    history = workspace.kept(History.of)
-    return files.delete_case(
-        folder_of(workspace), given.file, given.case, expected_digest=given.digest, history=history, by=by
-    )
+    return _change(workspace, given, files.deletion(given.case), by)
 
 
 def move_case(workspace: Workspace, given: CaseMove, by: str) -> Saved:
     """Give a case another position in its set."""
-    history = workspace.kept(History.of)
-    return files.move_case(
-        folder_of(workspace), given.file, given.case, given.to, expected_digest=given.digest, history=history, by=by
-    )
+    return _change(workspace, given, files.move(given.case, given.to), by)
 
 
 def undo(workspace: Workspace, given: UndoGiven) -> Undone:
     """Take back the last change of a file that was made here, if nothing else changed it since."""
-    return Undone(what=files.undo(folder_of(workspace), given.file, workspace.kept(History.of), given.number))
+    return Undone(what=files.undo(folder_of(workspace), given.file, workspace.kept(History), given.number))
+
+
+def _change(workspace: Workspace, given: SetChange | CaseAct | CaseMove, wanted: files.EvalsetChange, by: str) -> Saved:
+    history = workspace.kept(History)
+    return files.change(folder_of(workspace), given.file, wanted, expected_digest=given.digest, history=history, by=by)
 
 
 def _case(value: dict[str, object]) -> EvalCase:

@@ -3,12 +3,11 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import NamedTuple
-from urllib.parse import parse_qs, urlencode
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
 
 import msgspec
 from msgspec.structs import replace
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
@@ -22,17 +21,24 @@ from proctor_adapters.evalsets.outcomes import Call, CaseOutcome, TurnOutcome, o
 from proctor_adapters.evalsets.schema import PERSONAS, EvalCase
 from proctor_web import evalset_files as files
 from proctor_web.app import page
-from proctor_web.auth import MOST_FIELDS, form, session_of
+from proctor_web.auth import FormFields, person_name, post
 from proctor_web.authoring import criteria_file, editing, forms, results, tools
 from proctor_web.authoring.forms import CaseForm
 from proctor_web.authoring.results import RunOfSet
-from proctor_web.evalset_files import Conflict, History, OpenedEvalset, folder_of
+from proctor_web.evalset_files import Conflict, History, OpenedEvalset, SetReference, folder_of
 from proctor_web.operations import convert, read, read_filter
 from proctor_web.runs import choices, permitted
 from proctor_web.workspace import Found, NotFound, Workspace
 
 OPERATIONS = (*editing.OPERATIONS, *criteria_file.OPERATIONS, *results.OPERATIONS)
 BASE_BYTES = 32_000_000
+CHANGES: Mapping[str, tuple[type[Any], Callable[..., object]]] = {  # of a whole set, by the end of their address
+    "set": (editing.SetChange, editing.change_set),
+    "undo": (editing.UndoGiven, lambda workspace, given, _: editing.undo(workspace, given)),
+    "duplicate": (editing.CaseAct, editing.duplicate_case),
+    "delete": (editing.CaseAct, editing.delete_case),
+    "move": (editing.CaseMove, editing.move_case),
+}
 HISTORY_SHOWN = 10
 RUNS_LOOKED_AT = 5  # for the last result of each case of a list
 
@@ -40,8 +46,7 @@ RUNS_LOOKED_AT = 5  # for the last result of each case of a list
 class Bases:
     """The cases that forms were filled with, by digest, so that a form can be read after its case was changed elsewhere."""
 
-    def __init__(self, workspace: Workspace) -> None:
-        del workspace
+    def __init__(self, _: Workspace) -> None:
         self._cases: dict[str, tuple[EvalCase, int]] = {}
 
     def keep(self, case: EvalCase) -> str:
@@ -57,9 +62,6 @@ class Bases:
         """Return a case that was kept."""
         kept = self._cases.get(digest)
         return kept[0] if kept is not None else None
-
-    def close(self) -> None:
-        """Release nothing: cases are kept in memory only."""
 
 
 class ShownTurn(NamedTuple):
@@ -85,18 +87,14 @@ def routes(workspace: Workspace) -> Sequence[BaseRoute]:
     pages = _AuthoringPages(workspace)
     return [
         Route("/evalsets", pages.sets),
-        Route("/evalsets", pages.writes(pages.make_set), methods=["POST"]),
+        post("/evalsets", pages.make_set),
         Route("/evalsets/set", pages.set),
-        Route("/evalsets/set", pages.writes(pages.change_set), methods=["POST"]),
-        Route("/evalsets/undo", pages.writes(pages.undo), methods=["POST"]),
+        *(post(f"/evalsets/{name}", pages.changes(kind, change)) for name, (kind, change) in CHANGES.items()),
         Route("/evalsets/case", pages.case),
-        Route("/evalsets/case", pages.writes(pages.change_case), methods=["POST"]),
-        Route("/evalsets/duplicate", pages.writes(pages.duplicate), methods=["POST"]),
-        Route("/evalsets/delete", pages.writes(pages.delete), methods=["POST"]),
-        Route("/evalsets/move", pages.writes(pages.move), methods=["POST"]),
-        Route("/evalsets/run", pages.run, methods=["POST"]),
+        post("/evalsets/case", pages.change_case),
+        post("/evalsets/run", pages.run),
         Route("/evalsets/criteria", pages.criteria),
-        Route("/evalsets/criteria", pages.writes(pages.change_criteria), methods=["POST"]),
+        post("/evalsets/criteria", pages.change_criteria),
     ]
 
 
@@ -122,14 +120,6 @@ class _AuthoringPages:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
 
-    def writes(self, act: Callable[[Request, Mapping[str, str]], Response]) -> Callable[[Request], object]:
-        """Return a handler that gives a page the fields of the form that was sent."""
-
-        async def answer(request: Request) -> Response:
-            return await run_in_threadpool(act, request, await form(request))
-
-        return answer
-
     def sets(self, request: Request) -> Response:
         if self._workspace.evalsets is None and self._workspace.agents is None:
             return page(request, "authoring/sets.html.jinja", found=None, text="")
@@ -152,7 +142,7 @@ class _AuthoringPages:
         runs = results.runs_of(self._workspace, opened)
         wanted = request.query_params.get("run", "")
         looked_at = [run for run in runs if wanted in ("", run[1].run)][:RUNS_LOOKED_AT]
-        criteria = criteria_file.get_criteria(self._workspace, criteria_file.CriteriaGiven(file=given.file))
+        criteria = criteria_file.get_criteria(self._workspace, SetReference(file=given.file))
         by_case = {row.case: self._result(opened, row.case, looked_at) for row in view.cases}
         return page(
             request,
@@ -184,34 +174,23 @@ class _AuthoringPages:
                 return run.spec
         return ""
 
-    def change_set(self, request: Request, fields: Mapping[str, str]) -> Response:
-        given = convert(fields, editing.SetChange)
-        return self._then(request, given.file, lambda: editing.change_set(self._workspace, given, _person(request)))
+    def changes(self, kind: type[Any], change: Callable[..., object]) -> Callable[[Request, FormFields], Response]:
+        """Return what changes a set and shows it again; whoever was too late sees a message above the set as it is now."""
 
-    def undo(self, request: Request, fields: Mapping[str, str]) -> Response:
-        given = convert(fields, editing.UndoGiven)
-        return self._then(request, given.file, lambda: editing.undo(self._workspace, given))
+        def answer(request: Request, fields: FormFields) -> Response:
+            given = convert(fields, kind)
+            try:
+                change(self._workspace, given, person_name(request))
+            except Conflict as error:
+                return self._set_of(request, given.file, wrong=error.sentence, status=409)
+            return _to("/evalsets/set", file=given.file)
 
-    def duplicate(self, request: Request, fields: Mapping[str, str]) -> Response:
-        given = convert(fields, editing.CaseAct)
-        return self._then(request, given.file, lambda: editing.duplicate_case(self._workspace, given, _person(request)))
+        return answer
 
-    def delete(self, request: Request, fields: Mapping[str, str]) -> Response:
-        given = convert(fields, editing.CaseAct)
-        return self._then(request, given.file, lambda: editing.delete_case(self._workspace, given, _person(request)))
-
-    def move(self, request: Request, fields: Mapping[str, str]) -> Response:
-        given = convert(fields, editing.CaseMove)
-        return self._then(request, given.file, lambda: editing.move_case(self._workspace, given, _person(request)))
-
-    def _then(self, request: Request, file: str, act: Callable[[], object]) -> Response:
-        """Change a set and show it again; whoever was too late sees a message above the set as it is now."""
-        try:
-            act()
-        except Conflict as error:
-            scope = {**request.scope, "query_string": urlencode({"file": file}).encode()}
-            return self._set(Request(scope), wrong=error.sentence, status=409)
-        return _to("/evalsets/set", file=file)
+    def _set_of(self, request: Request, file: str, *, wrong: Sentence, status: int) -> Response:
+        """Show a set that a form names, with what was wrong."""
+        scope = {**request.scope, "query_string": urlencode({"file": file}).encode()}
+        return self._set(Request(scope), wrong=wrong, status=status)
 
     def case(self, request: Request) -> Response:
         address = read(request, CaseAddress)
@@ -262,8 +241,8 @@ class _AuthoringPages:
             made,
             case_id=place.case or None,
             expected_digest=digest,
-            history=self._workspace.kept(History.of),
-            by=_person(request),
+            history=self._workspace.kept(History),
+            by=person_name(request),
         )
         if run is None:
             return _to("/evalsets/case", file=place.file, case=saved.case, run=place.run, done="saved")
@@ -275,7 +254,7 @@ class _AuthoringPages:
             user=run.get("user", ""),
         )
         try:
-            started = results.run_cases(self._workspace, given, _person(request), request.state.lang)
+            started = results.run_cases(self._workspace, given, person_name(request), request.state.lang)
         except BadInput as error:  # it is saved all the same
             opened = files.open_set(folder_of(self._workspace), place.file)
             case = files.find_case(opened, saved.case)
@@ -305,7 +284,7 @@ class _AuthoringPages:
     def _case(self, request: Request, opened: OpenedEvalset, place: CaseAddress, draft: CaseDraft) -> Response:
         runs = results.runs_of(self._workspace, opened) if place.case else []
         known = tools.known_tools(opened.eval_set)
-        criteria = criteria_file.get_criteria(self._workspace, criteria_file.CriteriaGiven(file=place.file))
+        criteria = criteria_file.get_criteria(self._workspace, SetReference(file=place.file))
         ids = ["", *(eval_case.eval_id for eval_case in opened.eval_set.eval_cases), ""]
         at = ids.index(place.case, 1) if place.case in ids[1:-1] else 0
         return page(
@@ -387,34 +366,24 @@ class _AuthoringPages:
             rows=rows,
         )
 
-    async def run(self, request: Request) -> Response:
+    def run(self, request: Request, fields: FormFields) -> Response:
         """Run the selected cases, and show the set with what comes in."""
+        filled = {name: text for name, text in fields.items() if text}
+        given = convert({**filled, "cases": fields.several("cases")}, results.Selected)
         try:
-            sent = parse_qs((await request.body()).decode("utf-8", "replace"), max_num_fields=MOST_FIELDS)
-        except ValueError:
-            raise BadInput(
-                "At most {most} cases can be selected; run them all instead.", most=results.MOST_SELECTED
-            ) from None
-        fields = {name: values[-1] for name, values in sent.items()}
-        given = convert({**fields, "cases": sent.get("cases", [])}, results.Selected)
-        return await run_in_threadpool(self._run, request, given)
-
-    def _run(self, request: Request, given: results.Selected) -> Response:
-        try:
-            started = results.run_cases(self._workspace, given, _person(request), request.state.lang)
+            started = results.run_cases(self._workspace, given, person_name(request), request.state.lang)
         except NotFound:
             raise
         except BadInput as error:
-            scope = {**request.scope, "query_string": urlencode({"file": given.file}).encode()}
-            return self._set(Request(scope), wrong=error.sentence, status=422)
+            return self._set_of(request, given.file, wrong=error.sentence, status=422)
         return _to("/evalsets/set", file=given.file, run=started.run)
 
     def criteria(self, request: Request) -> Response:
-        given = read(request, criteria_file.CriteriaGiven)
+        given = read(request, SetReference)
         return self._criteria(request, given.file)
 
     def _criteria(self, request: Request, file: str, *, wrong: Sentence | None = None) -> Response:
-        view = criteria_file.get_criteria(self._workspace, criteria_file.CriteriaGiven(file=file))
+        view = criteria_file.get_criteria(self._workspace, SetReference(file=file))
         status = 200 if wrong is None else 422
         done = request.query_params.get("done", "")
         return page(
@@ -505,10 +474,6 @@ def _is(call: Call, row: forms.CallRow) -> bool:
     except (ValueError, RecursionError):
         return False
     return call["name"] == row.name.strip() and call["args"] == args
-
-
-def _person(request: Request) -> str:
-    return session_of(request).person.name
 
 
 def _to(path: str, **query: str) -> Response:

@@ -26,7 +26,7 @@ from proctor_adapters.evalsets.schema import (
 from proctor_web import evalset_files as files
 from proctor_web.authoring.editing import CaseGiven
 from proctor_web.authoring.forms import with_calls
-from proctor_web.evalset_files import History, OpenedEvalset, Saved, folder_of
+from proctor_web.evalset_files import History, OpenedEvalset, Saved, SetReference, folder_of
 from proctor_web.operations import Operation
 from proctor_web.runs.actions import Started, run_or_start, start_run
 from proctor_web.runs.launcher import Launcher
@@ -36,12 +36,6 @@ MOST_RUNS = 30
 MOST_SELECTED = 500
 What = Literal["response", "calls", "both"]
 WHAT: Mapping[str, What] = {"response": "response", "calls": "calls", "both": "both"}
-
-
-class SetRuns(msgspec.Struct, frozen=True, kw_only=True):
-    """A set whose runs are asked for."""
-
-    file: str
 
 
 class RunOfSet(msgspec.Struct, frozen=True, kw_only=True):
@@ -102,7 +96,7 @@ class Selected(msgspec.Struct, frozen=True, kw_only=True):
     store: str = ""
 
 
-def list_runs_of_set(workspace: Workspace, given: SetRuns) -> list[RunOfSet]:
+def list_runs_of_set(workspace: Workspace, given: SetReference) -> list[RunOfSet]:
     """List the last runs of an eval-set file, the newest first."""
     return [run for _, run in runs_of(workspace, files.open_set(folder_of(workspace), given.file))]
 
@@ -150,7 +144,7 @@ def accept_result(workspace: Workspace, given: Accept, by: str = "") -> Saved:
         given.file,
         files.EvalsetChange(edit, say("{case}: result accepted", case=given.case), needed=[given.case]),
         expected_digest=given.digest,
-        history=workspace.kept(History.of),
+        history=workspace.kept(History),
         by=by,
     )
 

@@ -36,7 +36,7 @@ from proctor_web.authoring.criteria_file import ABOUT
 from proctor_web.authoring.results import task_of
 from proctor_web.chats import choices, service
 from proctor_web.chats.adk_sessions import RequestRefused, answered, body, plain_body
-from proctor_web.chats.choices import ChatAgentChoice
+from proctor_web.folder_code import StartableAgent
 from proctor_web.workspace import NotFound, Workspace
 
 Handler = Callable[[Request], Awaitable[Response]]
@@ -75,7 +75,7 @@ class RunEval(msgspec.Struct, frozen=True, kw_only=True, rename=camel):
 class EvalsetFolder(msgspec.Struct, frozen=True, kw_only=True):
     """Where the eval sets of an agent are: a folder, and the way from there to the agent's own."""
 
-    choice: ChatAgentChoice
+    choice: StartableAgent
     folder: Path
     app: str
 
@@ -225,8 +225,9 @@ class AdkEvals:
         file, case_id = self._file(request, place), request.path_params["case"]
         opened = files.open_set(place.folder, file)
         files.find_case(opened, case_id)
-        files.delete_case(
-            place.folder, file, case_id, expected_digest=opened.digest, history=self._history(), by=_person(request)
+        deletion = files.deletion(case_id)
+        files.change(
+            place.folder, file, deletion, expected_digest=opened.digest, history=self._history(), by=_person(request)
         )
 
     @answered
@@ -287,7 +288,7 @@ class AdkEvals:
         return place.file(request.path_params["set"])
 
     def _history(self) -> files.History:
-        return self._workspace.kept(files.History.of)
+        return self._workspace.kept(files.History)
 
 
 def criteria_of(metrics: Sequence[Metric]) -> dict[str, object]:

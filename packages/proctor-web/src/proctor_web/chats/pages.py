@@ -21,6 +21,7 @@ from proctor_web.auth import form, session_of
 from proctor_web.chats import choices, service
 from proctor_web.chats.sessions import Chat, ChatTurn, Update
 from proctor_web.chats.wire import Span
+from proctor_web.folder_code import StartableAgent
 from proctor_web.workspace import NotFound, Workspace
 
 KINDS = {
@@ -180,7 +181,7 @@ class ChatPages:
 
     async def _choose(self, request: Request, given: Mapping[str, str], wrong: BadInput | None = None) -> Response:
         broken: BadInput | None = None
-        agents: Sequence[choices.ChatAgentChoice] = ()
+        agents: Sequence[StartableAgent] = ()
         try:
             agents = await in_thread(lambda: choices.list_agents(self._workspace.agents))
         except BadInput as error:

@@ -107,13 +107,6 @@ class ChatView(msgspec.Struct, frozen=True, kw_only=True):
     turns: Sequence[TurnView]
 
 
-class SavedChat(msgspec.Struct, frozen=True, kw_only=True):
-    """The case that a session was kept as."""
-
-    file: str
-    case: str
-
-
 def list_agents(workspace: Workspace) -> list[AgentRow]:
     """Return the agents that can be chosen; a chat model is named `openai:MODEL`."""
     return [
@@ -156,13 +149,13 @@ async def delete_chat(workspace: Workspace, given: ChatReference) -> None:
     chats_of(workspace).forget(find(workspace, given.chat))
 
 
-async def save_chat(workspace: Workspace, given: SaveChat, by: str = "") -> SavedChat:
+async def save_chat(workspace: Workspace, given: SaveChat, by: str = "") -> files.Saved:
     """Keep a session as a case of an eval-set file; saved again under the same id, it replaces what it was."""
     chat = find(workspace, given.chat)
     case = case_of_chat(chat, given.case)
-    saved = await in_thread(partial(_save, workspace, chat, given.file, case, by))
+    saved: files.Saved = await in_thread(partial(_save, workspace, chat, given.file, case, by))
     chat.saved[given.file, saved.case] = saved.case_digest
-    return SavedChat(file=given.file, case=saved.case)
+    return saved
 
 
 def chats_of(workspace: Workspace) -> Chats:
@@ -287,7 +280,7 @@ def _invocation(turn: ChatTurn) -> str:
 
 def _save(workspace: Workspace, chat: Chat, file: str, case: EvalCase, by: str) -> files.Saved:
     """Write a case: a new one, or in place of the one that this chat was saved as under the id."""
-    folder, history = files.folder_of(workspace), workspace.kept(files.History.of)
+    folder, history = files.folder_of(workspace), workspace.kept(files.History)
     before = chat.saved.get((file, case.eval_id))
     if before is not None:
         try:

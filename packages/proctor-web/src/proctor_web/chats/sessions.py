@@ -19,7 +19,7 @@ from proctor.core.sample import Message
 from proctor.core.sentence import Sentence, say
 from proctor.core.trajectory import Step, Usage
 from proctor.runtime.threads import in_thread
-from proctor_web.chats.choices import ChatAgentChoice, digest_code
+from proctor_web.chats.choices import digest_code
 from proctor_web.chats.process import AgentProcess
 from proctor_web.chats.wire import (
     ChatOpened,
@@ -37,6 +37,7 @@ from proctor_web.chats.wire import (
     Stop,
     Unusable,
 )  # fmt: skip
+from proctor_web.folder_code import StartableAgent
 from proctor_web.workspace import Workspace
 
 MOST_CHATS = 500
@@ -116,7 +117,7 @@ class Update(msgspec.Struct, frozen=True, kw_only=True):
 class Chat:
     """One session with an agent."""
 
-    def __init__(self, choice: ChatAgentChoice, *, app: str, user: str, session: str, state: Mapping[str, Any]) -> None:
+    def __init__(self, choice: StartableAgent, *, app: str, user: str, session: str, state: Mapping[str, Any]) -> None:
         self.id = secrets.token_hex(6)
         self.choice = choice
         self.app = app
@@ -241,7 +242,7 @@ class Chats:
 
     def create(
         self,
-        choice: ChatAgentChoice,
+        choice: StartableAgent,
         *,
         app: str = "",
         user: str = "",

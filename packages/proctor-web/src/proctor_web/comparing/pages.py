@@ -1,7 +1,7 @@
 """The pages of /compare, /leaderboard and /trends."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 from urllib.parse import quote, urlencode
 
@@ -21,7 +21,6 @@ from proctor.reports.compare import RunComparison, scorers_in_common
 from proctor.reports.pairs import value_text
 from proctor.reports.verdicts import MetricRow
 from proctor.reports.words import ReportWords
-from proctor.stats.paired import Decision
 from proctor_ci import delta_pages, trend_pages
 from proctor_ci.trends import TrendGiven, named_baselines
 from proctor_web.app import full_address, page
@@ -104,7 +103,7 @@ class _ComparisonPages:
             wrong=wrong,
             chosen=chosen,
             task=task,
-            tasks=[(name, name) for name in tasks],
+            tasks=tasks,
             offered=offered,
             names_of=_names_of(offered),
         )
@@ -126,12 +125,11 @@ class _ComparisonPages:
             headline=_headline(runs, compared, words),
             runs=runs,
             letters=letters,
-            letters_of_others=[(letter, letter) for letter in letters[1:]],
             others=lambda reference: [run.reference for run in runs if run.reference != reference],
             addable=self._addable(runs),
             names_of=_names_of(runs),
             most=comparison.MOST_RUNS,
-            scorers=[(name, name) for name in scorers_in_common([run.record for run in runs])],
+            scorers=scorers_in_common([run.record for run in runs]),
             compared=compared,
             given=given,
             rows=rows[:ROWS],
@@ -141,11 +139,9 @@ class _ComparisonPages:
             sentences=versus.sentences(compared.comparisons[0], words)
             if is_pair
             else versus.sentences_of_several(compared.comparisons, rows, words),
-            decisions=_decisions(compared, letters, given.margin or 0.0, words),
             shown_at=of - 1 if of else 0,
             matrix=_matrix(compared.overlaps, len(runs)),
             differences=_differences(compared.pairwise, len(runs)),
-            distinguished=list(_distinguished(compared.pairwise, letters, words)),
             kappa=_kappa,
             slices={} if is_pair else _slices(compared.comparisons),
             filter=asked,
@@ -171,7 +167,6 @@ class _ComparisonPages:
         runs = comparison.find_runs(self._workspace, given.run)
         comparison.kept(self._workspace, runs, given.scorer, seconds=patience(request))
         answers = samples.compare_sample(self._workspace, given)
-        first = answers.sides[0].value
         return page(
             request,
             "comparing/sample.html.jinja",
@@ -180,7 +175,6 @@ class _ComparisonPages:
             letters=comparison.LETTERS,
             filter=given,
             group_name=GROUP_NAMES[given.group],
-            marks=["", *(_mark(first, side.value) for side in answers.sides[1:])],
             link=_linker(request),
         )
 
@@ -211,10 +205,7 @@ class _ComparisonPages:
             "comparing/why.html.jinja",
             shown=delta_pages.page(delta, request.state.lang, (first, second)),
             given=given,
-            by=delta.by,
-            tags=[("", "–"), *((tag, tag) for tag in delta.tags)],
-            versions=delta.versions,
-            command=f"proctor ci delta {delta.first.id} {delta.second.id}",
+            delta=delta,
             link=_linker(request),
         )
 
@@ -235,7 +226,7 @@ class _ComparisonPages:
             for name, other in named_baselines(of_task)
             if other.store is run.store
         ]
-        plain = [(other.reference, other.reference) for other in of_task if other.reference != run.reference][:OFFERED]
+        plain = [other.reference for other in of_task if other.reference != run.reference][:OFFERED]
         return page(
             request,
             "comparing/gate.html.jinja",
@@ -252,17 +243,13 @@ class _ComparisonPages:
         """Show the agents of a task by rank."""
         given = read_filter(request, leaderboard.BoardGiven)
         board = leaderboard.rank_agents(self._workspace, given, seconds=patience(request))
-        words = ReportWords(request.state.lang)
         return page(
             request,
             "comparing/leaderboard.html.jinja",
             board=board,
-            tasks=[(name, name) for name in board.tasks],
-            versions=[(name, name) for name in board.versions],
             has_official=any(rank.official for rank in board.ranks),
             has_cost=any(rank.cost is not None for rank in board.ranks),
             options=_shown_options,
-            sentences=list(_about_board(board, words)),
         )
 
     def trends(self, request: Request) -> Response:
@@ -276,9 +263,7 @@ class _ComparisonPages:
             "comparing/trends.html.jinja",
             trend=trend,
             given=given,
-            tasks=[(name, name) for name in trend.tasks],
-            agents=[(name, name) for name in trend.agents],
-            baselines=[*((name, name) for name in trend.named), *plain],
+            baselines=[*trend.named, *plain],
             names_of=_names_by_run(trend.named.items()),
             alerts=list(trend_pages.findings(trend, words)),
             chart=trend_pages.chart(trend, words, lambda run: f"/runs/{quote(run, safe='@')}"),
@@ -329,28 +314,6 @@ def _headline(runs: Sequence[Found], compared: comparison.Compared, words: Repor
     return words.t("{count} runs compared with {run}", count=len(runs) - 1, run=runs[0].record.id)
 
 
-def _decisions(
-    compared: comparison.Compared, letters: Sequence[str], margin: float, words: ReportWords
-) -> list[tuple[str, Decision]]:
-    return [
-        (_decision(decision, letter, margin, words), decision)
-        for letter, decision in zip(letters[1:], compared.decisions, strict=False)
-    ]
-
-
-def _decision(decision: Decision, letter: str, margin: float, words: ReportWords) -> str:
-    points = f"{margin:g}"
-    match decision:
-        case "go":
-            return words.t("met: {letter} is not worse by more than {points} points.", letter=letter, points=points)
-        case "no_go":
-            return words.t("missed: {letter} is worse by more than {points} points.", letter=letter, points=points)
-        case "inconclusive":
-            return words.t(
-                "inconclusive: whether {letter} is worse by more than {points} points.", letter=letter, points=points
-            )
-
-
 def _matrix(overlaps: Sequence[Overlap], count: int) -> list[list[Overlap | None]]:
     by_runs = {(overlap.first, overlap.second): overlap for overlap in overlaps}
     return [[by_runs.get((min(row, at), max(row, at))) for at in range(count)] for row in range(count)]
@@ -377,15 +340,6 @@ def _differences(pairs: Sequence[comparison.PairRow], count: int) -> list[list[C
     return table
 
 
-def _distinguished(pairs: Sequence[comparison.PairRow], letters: str, words: ReportWords) -> Iterator[str]:
-    for pair in pairs:
-        better, worse = letters[pair.second], letters[pair.first]
-        if pair.row.outcome == "worse":
-            better, worse = worse, better
-        if pair.row.outcome != "inconclusive":
-            yield words.t("{better} is better than {worse}", better=better, worse=worse)
-
-
 def _kappa(estimate: Estimate) -> str:
     """Write kappa with its interval; a dash where it is not defined."""
     if estimate.value is None:
@@ -405,34 +359,11 @@ def _slices(comparisons: Sequence[RunComparison]) -> dict[str, list[MetricRow | 
     return rows
 
 
-def _tags(columns: Columns) -> list[tuple[str, str]]:
+def _tags(columns: Columns) -> list[str]:
     different = {id(tags): tags for tags in columns.tags}.values()  # samples share them
     found = dict.fromkeys(f"{key}={value}" for tags in different for key, value in tags.items())
-    return [(tag, tag) for tag in found] if len(found) <= MOST_TAGS else []
-
-
-def _mark(first: float | None, value: float | None) -> str:
-    if first is None or value is None or first == value:
-        return ""
-    return "up" if value > first else "down"
+    return [*found] if len(found) <= MOST_TAGS else []
 
 
 def _shown_options(rank: leaderboard.Rank) -> dict[str, str]:
     return {name: HIDDEN if is_private(name) else value_text(value) for name, value in rank.options.items()}
-
-
-def _about_board(board: leaderboard.Leaderboard, words: ReportWords) -> Iterator[str]:
-    if board.tested:
-        yield words.t(
-            "A rank is a range: at 95% an agent is no better and no worse than it says. Each two agents are tested on the samples that both scored, and all tests ({count}) are corrected by Holm together; agents with overlapping ranges cannot be separated.",
-            count=board.tested,
-        )
-    elif len(board.ranks) > 1:
-        yield words.t("No ranks: these runs have no scored sample in common.")
-    yield words.t("The newest finished run of each agent with its options counts.")
-    if board.older:
-        yield words.t("Older runs of the same agents, not shown: {count}.", count=board.older)
-    if board.unfinished:
-        yield words.t("Runs of this task that are not finished, not shown: {count}.", count=board.unfinished)
-    if board.left_out:
-        yield words.t("Agents not shown, as others have newer runs: {count}.", count=board.left_out)

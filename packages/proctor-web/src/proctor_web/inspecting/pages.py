@@ -6,7 +6,6 @@ from functools import partial
 from urllib.parse import quote, urlencode
 
 import msgspec
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
@@ -18,7 +17,7 @@ from proctor_audit.inspector.telling import INVALIDATES
 from proctor_audit.inspector.view import TrialAuthor
 from proctor_audit.printing import CLASS_WORDS
 from proctor_web.app import page
-from proctor_web.auth import form, session_of
+from proctor_web.auth import FormFields, person_name, post
 from proctor_web.comparing.background import patience
 from proctor_web.inspecting.excerpts import StepExcerpt, excerpts_of
 from proctor_web.inspecting.findings import (
@@ -31,8 +30,8 @@ from proctor_web.inspecting.findings import (
     view_inspection,
 )
 from proctor_web.operations import convert, read_filter
-from proctor_web.results.links import RunLinks
 from proctor_web.samples.addresses import sample_address
+from proctor_web.samples.run_links import RunLinks
 from proctor_web.samples.sample import Attempt, SampleAttempt
 from proctor_web.workspace import Found, NotFound, StillComputing, Workspace
 
@@ -70,7 +69,7 @@ def routes(workspace: Workspace) -> Sequence[BaseRoute]:
         if asked.part == "line":
             return _line(workspace, request, run, asked)
         done = inspect_trials(workspace, run, seconds=patience(request))
-        view = view_inspection(run, done, asked.check, session_of(request).person.name)
+        view = view_inspection(run, done, asked.check, person_name(request))
         at = _place(view, asked)
         opened = view.findings[at] if at is not None else None
         first = 0 if at is None else at // LISTED * LISTED
@@ -98,16 +97,13 @@ def routes(workspace: Workspace) -> Sequence[BaseRoute]:
             authors=AUTHORS,
         )
 
-    async def label(request: Request) -> Response:
-        given = convert({**await form(request), **request.path_params}, EventLabel)
-        await run_in_threadpool(label_finding, workspace, given, session_of(request).person.name)
+    def label(request: Request, fields: FormFields) -> Response:
+        given = convert({**fields, **request.path_params}, EventLabel)
+        label_finding(workspace, given, person_name(request))
         name = "trial" if given.happened is None else "after"
         return RedirectResponse(findings_address(given.run, check=given.check, **{name: given.trial}), 303)
 
-    return [
-        Route("/runs/{run}/findings", show),
-        Route("/runs/{run}/findings", label, methods=["POST"]),
-    ]
+    return [Route("/runs/{run}/findings", show), post("/runs/{run}/findings", label)]
 
 
 def findings_address(run: str, **fields: str) -> str:

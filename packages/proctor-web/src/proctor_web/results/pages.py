@@ -24,11 +24,11 @@ from proctor_web.app import page
 from proctor_web.auth import session_of
 from proctor_web.failures import API
 from proctor_web.operations import read_filter
-from proctor_web.results.links import RunLinks
 from proctor_web.results.report import report_soon
 from proctor_web.results.saving import ask, save
 from proctor_web.results.written import written
 from proctor_web.runs.panel import panel_of
+from proctor_web.samples.run_links import RunLinks
 from proctor_web.workspace import StillComputing, Workspace
 
 TYPES = {

@@ -8,7 +8,7 @@ import msgspec
 from proctor.api import Run
 from proctor.core.run import Estimate
 from proctor.reports.build import ReportData, build
-from proctor_web.operations import Operation
+from proctor_web.operations import Operation, RunReference
 from proctor_web.samples.side import Side
 from proctor_web.workspace import Found, Workspace
 
@@ -16,12 +16,6 @@ NAME = "report"
 PATIENT_SECONDS = 0.1  # that a page waits; then it says what it waits for
 FAILURES = 10  # that are shown, spread over the kinds of error
 REST = 25  # the report of a run that is under way is made again after this many times as long as it took
-
-
-class RunGiven(msgspec.Struct, frozen=True, kw_only=True):
-    """A run, as addresses name it."""
-
-    run: str
 
 
 class Gathered(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,17 +32,14 @@ class Latest:
     def __init__(self, _: Workspace) -> None:
         self.by_run: dict[str, Gathered] = {}
 
-    def close(self) -> None:
-        self.by_run.clear()
 
-
-def get_report(workspace: Workspace, given: RunGiven) -> ReportData:
+def get_report(workspace: Workspace, given: RunReference) -> ReportData:
     """Return all that a page about a run shows: estimates, outcomes, errors, distributions, first failures, what was run."""
     run = workspace.find_run(given.run)
     return workspace.kept(Side).cached(run, NAME, Gathered, lambda: _gather(run)).report
 
 
-def get_estimates(workspace: Workspace, given: RunGiven) -> Sequence[Estimate]:
+def get_estimates(workspace: Workspace, given: RunReference) -> Sequence[Estimate]:
     """Return every estimate of a run: official aggregates, then the whole run, then each slice."""
     return [estimate for section in get_report(workspace, given).sections for estimate in section.estimates]
 

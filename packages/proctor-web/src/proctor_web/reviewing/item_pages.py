@@ -6,7 +6,6 @@ from typing import NamedTuple
 from urllib.parse import urlencode
 
 import msgspec
-from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -19,7 +18,7 @@ from proctor_judging.review.items import FIELDS, ReviewItem
 from proctor_judging.review.labels import STATUS_NAMES, STATUSES, LabelEntry
 from proctor_judging.review.queue import Review, State
 from proctor_web.app import page
-from proctor_web.auth import Access, form, session_of
+from proctor_web.auth import Access, FormFields, person_name, post, session_of
 
 ROWS = 100
 SHOWS = {
@@ -58,13 +57,13 @@ class ReviewPages:
             Route("/", self.home),
             Route("/items", self.items),
             Route("/items/{number:int}", self.item),
-            Route("/items/{number:int}", self.save, methods=["POST"]),
-            Route("/undo", self.undo, methods=["POST"]),
+            post("/items/{number:int}", self.save),
+            post("/undo", self.undo),
             Route("/statistics", self.statistics),
             Route("/conflicts", self.conflicts),
             Route("/conflicts/{number:int}", self.conflict),
-            Route("/conflicts/{number:int}", self.decide, methods=["POST"]),
-            Route("/link", self.link, methods=["POST"]),
+            post("/conflicts/{number:int}", self.decide),
+            post("/link", self.link),
         ]
 
     def home(self, request: Request) -> Response:
@@ -95,15 +94,11 @@ class ReviewPages:
     def item(self, request: Request) -> Response:
         """Show one item, with the form."""
         item, position = self._place(request)
-        entry = self._review.own(item, session_of(request).person.name)
+        entry = self._review.own(item, person_name(request))
         return self._item(request, item, position, _form_fields(entry))
 
-    async def save(self, request: Request) -> Response:
+    def save(self, request: Request, given: FormFields) -> Response:
         """Keep a label, and on to the next item."""
-        given = await form(request)
-        return await run_in_threadpool(self._save, request, given)
-
-    def _save(self, request: Request, given: Mapping[str, str]) -> Response:
         item, position = self._place(request)
         wrong = self._label(request, item, given)
         if wrong is not None:
@@ -111,9 +106,9 @@ class ReviewPages:
         path = "/statistics" if position.after is None else f"/items/{position.after}"
         return self._go(f"{path}{position.query(saved=item.number)}")
 
-    def undo(self, request: Request) -> Response:
+    def undo(self, request: Request, _: FormFields) -> Response:
         """Remove the last label, and show its item."""
-        taken = self._review.undo(session_of(request).person.name)
+        taken = self._review.undo(person_name(request))
         if taken is None:
             return self._go("/")
         room = "conflicts" if taken.entry.decides else "items"
@@ -144,13 +139,9 @@ class ReviewPages:
         self._only_adjudicators(request)
         return self._conflict(request, {})
 
-    async def decide(self, request: Request) -> Response:
+    def decide(self, request: Request, given: FormFields) -> Response:
         """Keep the adjudicator's word."""
         self._only_adjudicators(request)
-        given = await form(request)
-        return await run_in_threadpool(self._decide, request, given)
-
-    def _decide(self, request: Request, given: Mapping[str, str]) -> Response:
         item = self._item_of(request)
         wrong = self._label(request, item, given, decides=True)
         if wrong is not None:
@@ -158,7 +149,7 @@ class ReviewPages:
         left = self._review.conflicts()
         return self._go(f"/conflicts/{left[0].item.number}" if left else "/conflicts")
 
-    def link(self, request: Request) -> Response:
+    def link(self, request: Request, _: FormFields) -> Response:
         """Show a link for another browser of the same user."""
         person = session_of(request).person
         # of a queue: a link outlives the session, so it leads to the items only, as one of a runner does
@@ -186,7 +177,7 @@ class ReviewPages:
             return say("Not saved. Give a score for: {names}.", names=", ".join(missing))
         if given.get("status") not in STATUSES:
             return say("Not saved. Choose approved, rejected or needs revision.")
-        name = session_of(request).person.name
+        name = person_name(request)
         try:
             self._review.label(item.id, name, scores, given["status"], given.get("comments", ""), decides=decides)
         except BadInput as error:
@@ -256,7 +247,7 @@ class ReviewPages:
 
     def _place(self, request: Request) -> tuple[ReviewItem, ReviewPosition]:
         """Return the item of the address and its position for this reviewer."""
-        states = self._review.states(session_of(request).person.name)
+        states = self._review.states(person_name(request))
         item = self._item_of(request)
         if item.number not in states:
             raise HTTPException(404)

@@ -1,14 +1,13 @@
 """The pages of reviews in the app: the queues, how far each is and what its labels say, and the items for its reviewers."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
-from urllib.parse import parse_qs
 
 import msgspec
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Mount, Route, Router
+from starlette.types import Receive, Scope, Send
 
 from proctor.core.errors import BadInput
 from proctor.reports.words import ReportWords
@@ -16,7 +15,7 @@ from proctor_judging.judges import rubric_file
 from proctor_judging.review.agree_page import sections
 from proctor_judging.review.queue import Review
 from proctor_web.app import page
-from proctor_web.auth import MOST_FIELDS, Access, form, session_of
+from proctor_web.auth import Access, FormFields, post, session_of
 from proctor_web.operations import convert
 from proctor_web.reviewing.item_pages import ReviewPages
 from proctor_web.reviewing.queues import (
@@ -32,9 +31,6 @@ from proctor_web.users.ledger import Person
 from proctor_web.users.roles import VIA_NAMES
 from proctor_web.workspace import Found, NotFound, Workspace
 
-if TYPE_CHECKING:
-    from starlette.types import Receive, Scope, Send
-
 DEFAULT_COUNT = 50
 OFFERED = 50  # runs to draw answers from
 
@@ -43,11 +39,11 @@ def routes(workspace: Workspace, access: Access) -> Sequence[BaseRoute]:
     pages = ReviewingPages(workspace, access)
     return [
         Route("/review", pages.queues),
-        Route("/review", pages.create, methods=["POST"]),
+        post("/review", pages.create),
         Mount("/review/{queue}/items-of", _Items(workspace, access)),
         Route("/review/{queue}", pages.queue),
-        Route("/review/{queue}/link", pages.link, methods=["POST"]),
-        Route("/review/{queue}/revoke", pages.revoke, methods=["POST"]),
+        post("/review/{queue}/link", pages.link),
+        post("/review/{queue}/revoke", pages.revoke),
     ]
 
 
@@ -62,18 +58,14 @@ class ReviewingPages:
         """Show the queues, and the form for a new one, with the runs that the address names."""
         return self._queues(request, {"run": request.query_params.getlist("run")})
 
-    async def create(self, request: Request) -> Response:
+    def create(self, request: Request, fields: FormFields) -> Response:
         """Make a queue, and go there."""
-        given = {name: text for name, text in (await form(request)).items() if text}
-        ticked = parse_qs((await request.body()).decode("utf-8", "replace"), max_num_fields=MOST_FIELDS).get("run", [])
-        return await run_in_threadpool(self._create, request, {**given, "run": ticked})
-
-    def _create(self, request: Request, given: dict[str, object]) -> Response:
-        lists = {"run": given["run"], "reviewer": str(given.get("reviewer", "")).replace(",", " ").split()}
+        given: dict[str, object] = {name: text for name, text in fields.items() if text}
+        given |= {"run": fields.several("run"), "reviewer": fields.get("reviewer", "").replace(",", " ").split()}
         try:
-            queue = create_queue(self._workspace, convert({**given, **lists}, NewQueue))
+            queue = create_queue(self._workspace, convert(given, NewQueue))
         except BadInput as error:
-            return self._queues(request, {**given, **lists}, error)
+            return self._queues(request, given, error)
         return RedirectResponse(f"/review/{queue.name}", 303)
 
     def _queues(self, request: Request, given: dict[str, object], wrong: BadInput | None = None) -> Response:
@@ -113,11 +105,10 @@ class ReviewingPages:
             },
         )
 
-    async def link(self, request: Request) -> Response:
+    def link(self, request: Request, fields: FormFields) -> Response:
         """Show a link that lets a reviewer in: to the items of this queue, and to nothing else."""
-        given = await form(request)
         review = review_of(self._workspace, request.path_params["queue"])
-        name = given.get("person", "")
+        name = fields.get("person", "")
         if name not in {*review.reviewers, review.adjudicator}:
             raise NotFound("No reviewer of this queue is called '{name}'.", name=name)
         person = Person(
@@ -127,20 +118,16 @@ class ReviewingPages:
             only=_base(request.path_params["queue"]),
             role="reader",
         )
-        address = await run_in_threadpool(self._access.whole_link, request, person)
+        address = self._access.whole_link(request, person)
         return page(request, "reviewing/reviewer_link.html.jinja", address=address, name=name)
 
-    async def revoke(self, request: Request) -> Response:
+    def revoke(self, request: Request, fields: FormFields) -> Response:
         """End a link to this queue, or the session of a reviewer who came in by one."""
-        queue = request.path_params["queue"]
-        await run_in_threadpool(self._revoke, queue, (await form(request)).get("id", ""))
-        return RedirectResponse(f"/review/{queue}", 303)
-
-    def _revoke(self, queue: str, id: str) -> None:
+        queue, id, ledger = request.path_params["queue"], fields.get("id", ""), self._access.ledger
         find_queue(self._workspace, queue)
-        ledger = self._access.ledger
-        if all(one.id != id for one in ledger.issued_for(_base(queue))) or not ledger.revoke(id):
+        if all(issued.id != id for issued in ledger.issued_for(_base(queue))) or not ledger.revoke(id):
             raise NotFound("There is no link or session '{id}' of this queue; it may have ended.", id=id)
+        return RedirectResponse(f"/review/{queue}", 303)
 
 
 class _Items:
@@ -150,7 +137,7 @@ class _Items:
         self._workspace = workspace
         self._access = access
 
-    async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         name = scope["path_params"]["queue"]
         review = await run_in_threadpool(review_of, self._workspace, name)
         request = Request(scope)

@@ -32,6 +32,7 @@ from proctor_judging.review.dimensions import ReviewDimension, of_rubric
 from proctor_judging.review.label_sources import LabelDraw, LabelSource, labelled_by_all
 from proctor_judging.review.queue import Review, Reviewers, ReviewProgress
 from proctor_web.operations import Operation
+from proctor_web.samples.sample import SampleAttempt
 from proctor_web.workspace import Found, NotFound, Workspace
 
 Choice = Literal["random", "failed", "marked"]
@@ -57,14 +58,6 @@ class NewQueue(msgspec.Struct, frozen=True, kw_only=True):
     seed: int = 0
 
 
-class ItemSource(msgspec.Struct, frozen=True, kw_only=True):
-    """What an item is of."""
-
-    run: str
-    sample: str
-    attempt: int = 0
-
-
 class Queue(msgspec.Struct, frozen=True, kw_only=True):
     """A queue as it is kept; `count` is how many answers were asked for, None in one that was made when that was not kept."""
 
@@ -74,7 +67,7 @@ class Queue(msgspec.Struct, frozen=True, kw_only=True):
     count: int | None = None
     rubric: str
     seed: int
-    sources: Mapping[str, ItemSource]
+    sources: Mapping[str, SampleAttempt]
 
 
 class QueueRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -141,7 +134,7 @@ def create_queue(workspace: Workspace, given: NewQueue) -> QueueRow:
     if not drawn:
         raise BadInput("None of the answers of {runs} can be drawn like that.", runs=", ".join(given.run))
     folder.mkdir(parents=True)
-    sources: dict[str, ItemSource] = {}
+    sources: dict[str, SampleAttempt] = {}
     lines: list[bytes] = []
     for number, (source, row) in enumerate(drawn, 1):
         sources[f"{number:04}"] = source
@@ -237,9 +230,9 @@ def _rubric_of(found: Sequence[Found]) -> str:
     return next((judge.rubric for judge in judges if judge is not None and judge.rubric), "")
 
 
-def _draw(found: Sequence[Found], given: NewQueue) -> list[tuple[ItemSource, Mapping[str, str]]]:
+def _draw(found: Sequence[Found], given: NewQueue) -> list[tuple[SampleAttempt, Mapping[str, str]]]:
     """Return the drawn answers with what a reviewer sees of them."""
-    drawn: list[tuple[ItemSource, Mapping[str, str]]] = []
+    drawn: list[tuple[SampleAttempt, Mapping[str, str]]] = []
     for source in _sources(found, given):
         run = next(each for each in found if each.reference == source.run)
         trials = run.store.trials(run.record.id, sample_id=source.sample)
@@ -248,14 +241,14 @@ def _draw(found: Sequence[Found], given: NewQueue) -> list[tuple[ItemSource, Map
     return drawn
 
 
-def _sources(found: Sequence[Found], given: NewQueue) -> list[ItemSource]:
+def _sources(found: Sequence[Found], given: NewQueue) -> list[SampleAttempt]:
     """Draw as many answers from each run, and shuffle them, so that their order says nothing of the run."""
-    chosen: list[ItemSource] = []
+    chosen: list[SampleAttempt] = []
     share = -(-given.count // len(found))
     for run in found:
         keys = sorted(_keys(run, given.choose))
         random.Random(given.seed).shuffle(keys)  # noqa: S311 - the same samples of every run
-        chosen += [ItemSource(run=run.reference, sample=sample, attempt=attempt) for sample, attempt in keys[:share]]
+        chosen += [SampleAttempt(run=run.reference, sample=sample, attempt=attempt) for sample, attempt in keys[:share]]
     random.Random(given.seed).shuffle(chosen)  # noqa: S311 - an order, no secret
     return chosen[: given.count]
 

@@ -15,11 +15,11 @@ from proctor.core.annotation import Annotation
 from proctor.core.errors import BadInput
 from proctor.core.task import Store
 from proctor.registry import unknown
-from proctor_web.operations import Operation
+from proctor_web.operations import Operation, RunReference
 from proctor_web.runs.launcher import Launcher, RunProcess, command_of
 from proctor_web.runs.listing import NOTHING_SAID, Notes, notes_of
 from proctor_web.runs.permitted import check, folder_to_resume, locate
-from proctor_web.runs.progress import UNDER_WAY, RunProgress, RunReference, digest_of, get_progress, state_of
+from proctor_web.runs.progress import UNDER_WAY, RunProgress, digest_of, get_progress, state_of
 from proctor_web.workspace import Found, NotFound, Workspace
 
 MOST_TAG = 60  # characters

@@ -1,25 +1,20 @@
-"""Find what can be chosen for a new run: tasks and agents of the given folders, and those that are reached by name.
+"""Find what can be chosen for a new run: tasks and agents of the given folders, and those that are reached by name."""
 
-Code of a folder is not executed for that: what a file defines is read from its text.
-"""
-
-import ast
 import os
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 from pathlib import Path
 
 import msgspec
 
 from proctor import registry
 from proctor.core.errors import BadInput
+from proctor_web.folder_code import agents_in, tasks_in
 from proctor_web.operations import Operation
 from proctor_web.runs.options import OptionField, agent_fields, task_fields
 from proctor_web.workspace import Workspace
 
 DEEPEST = 3  # folders
 MOST = 500  # of each kind
-MOST_BYTES = 1_000_000  # of a file of code
 SETS = (".evalset.json", ".test.json")
 DATA = frozenset({".jsonl", ".csv", ".tsv", ".json", ".parquet", ".xlsx"})
 
@@ -74,7 +69,7 @@ def list_choices(workspace: Workspace) -> Choices:
     return Choices(
         tasks=(*(RunChoice(name=name, is_own=True) for name in _tasks(workspace)), *benchmarks),
         agents=(
-            *(RunChoice(name=name, is_own=True) for name in agents(workspace.agents)),
+            *(RunChoice(name=name, is_own=True) for name in _agents(workspace.agents)),
             *named,
             *(RunChoice(name=name) for name in local),
         ),
@@ -86,26 +81,16 @@ def list_options(_: Workspace, given: Chosen) -> Fields:
     return Fields(task=tuple(_safe_task_fields(given.task)), agent=tuple(agent_fields(given.agent)))
 
 
-def agents(folder: Path | None) -> list[str]:
-    """Return the names of the agents of a folder: those of google-adk, and what its Python files define."""
-    if folder is None:
-        return []
-    of_adk = [f"adk:{show_path(path)}" for path in _folders(folder) if is_adk(path)]
-    code = (path for path in sorted(folder.glob("*.py"))[:MOST] if not path.name.startswith("_"))
-    return [*of_adk, *(f"{show_path(path)}:{name}" for path in code for name, is_task in _names(path) if not is_task)]
-
-
-def is_adk(folder: Path) -> bool:
-    """True if a folder holds an agent of google-adk, as `adk web` takes them."""
-    config, code = folder / "root_agent.yaml", (folder / "agent.py", folder / "__init__.py")
-    return config.is_file() or any("root_agent" in _source(path) for path in code)
-
-
 def _tasks(workspace: Workspace) -> list[str]:
     sets = [show_path(path) for path in _files(workspace.evalsets) if _is_set(path)]
     folders = dict.fromkeys(folder for folder in (workspace.evalsets, workspace.agents) if folder is not None)
-    code = (path for folder in folders for path in sorted(folder.glob("*.py"))[:MOST])
-    return [*sets, *(f"{show_path(path)}:{name}" for path in code for name, is_task in _names(path) if is_task)]
+    return [*sets, *(f"{show_path(path)}:{name}" for folder in folders for path, name in tasks_in(folder))]
+
+
+def _agents(folder: Path | None) -> list[str]:
+    targets = [] if folder is None else [agent.target for agent in agents_in(folder)]
+    here = f"{Path.cwd()}{os.sep}"
+    return [target.replace(here, "", 1) for target in targets]
 
 
 def _is_set(path: Path) -> bool:
@@ -126,49 +111,10 @@ def _files(folder: Path | None) -> Iterator[Path]:
                 yield Path(root, name)
 
 
-def _folders(folder: Path) -> list[Path]:
-    inside = [path for path in sorted(folder.iterdir()) if path.is_dir() and path.name[0] not in "._"]
-    return [folder, *inside[:MOST]]
-
-
 def show_path(path: Path) -> str:
     """Return a path as it is given in the terminal, in this folder without the way to it."""
     here = Path.cwd()
     return path.relative_to(here).as_posix() if path.is_relative_to(here) and path != here else str(path)
-
-
-def _names(path: Path) -> Sequence[tuple[str, bool]]:
-    try:
-        about = path.stat()
-    except OSError:
-        return ()
-    return _defined(path, about.st_mtime_ns) if about.st_size <= MOST_BYTES else ()
-
-
-@lru_cache(maxsize=1_000)
-def _defined(path: Path, _: int) -> Sequence[tuple[str, bool]]:
-    """Return the functions and objects that a file defines, and for each if it is a task."""
-    try:
-        tree = ast.parse(_source(path))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return ()
-    found: dict[str, bool] = {}
-    for node in tree.body:
-        match node:
-            case ast.FunctionDef(name=name, returns=returns) | ast.AsyncFunctionDef(name=name, returns=returns):
-                is_task = name == "task" or (returns is not None and ast.unparse(returns).endswith("Task"))
-                if is_task or node.args.args:  # an agent is given the question
-                    found[name] = is_task
-            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=made)):
-                found[name] = ast.unparse(made).endswith("Task")
-    return [(name, is_task) for name, is_task in found.items() if not name.startswith("_")]
-
-
-def _source(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8") if path.stat().st_size <= MOST_BYTES else ""
-    except (OSError, ValueError):
-        return ""
 
 
 def _models() -> Sequence[str]:

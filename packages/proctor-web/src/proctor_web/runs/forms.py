@@ -46,9 +46,6 @@ class Refusals:
         """Return what was kept under a key; None for another, and one that is long ago."""
         return self._by_key.get(key)
 
-    def close(self) -> None:
-        self._by_key.clear()
-
 
 def request_of(form: Mapping[str, str], fields: Fields) -> RunRequest:
     """Return what a form asks for.

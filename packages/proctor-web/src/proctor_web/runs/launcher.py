@@ -193,9 +193,6 @@ class Launcher:
             for kind in ("json", "log"):
                 self._file(store, run, kind).unlink(missing_ok=True)
 
-    def close(self) -> None:
-        """Leave the processes to themselves."""
-
     def _note_end(self, store: Store, begun: RunProcess, process: "subprocess.Popen[bytes]") -> None:
         code = None
         while code is None:

@@ -13,9 +13,9 @@ from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence, say
 from proctor.registry import unknown
 from proctor_web.app import page
-from proctor_web.auth import form, session_of, with_typed
+from proctor_web.auth import FormFields, person_name, post, with_typed
 from proctor_web.guard import KEPT_SECONDS
-from proctor_web.operations import convert, read_filter
+from proctor_web.operations import RunReference, convert, read_filter
 from proctor_web.runs import actions, choices, listing, progress
 from proctor_web.runs.choices import Chosen, list_choices, list_options
 from proctor_web.runs.forms import Refusals, RefusedForm, draft_of, request_of, rest_of
@@ -25,7 +25,7 @@ from proctor_web.runs.options import text_of
 from proctor_web.runs.ordering import RunFilter
 from proctor_web.runs.panel import panel_of
 from proctor_web.runs.permitted import locate
-from proctor_web.runs.progress import RunReference, Watches
+from proctor_web.runs.progress import Watches
 from proctor_web.workspace import Workspace
 
 SOON, LATER = 0.3, 3.0  # seconds until a list with numbers to come, or with runs under way, is asked for again
@@ -60,19 +60,14 @@ def routes(workspace: Workspace) -> Sequence[BaseRoute]:
     pages = _RunPages(workspace)
     return [
         Route("/runs", pages.list, methods=["GET"]),
-        Route("/runs", pages.start, methods=["POST"]),
+        post("/runs", pages.start),
         Route("/runs/new", pages.new),
         Route("/runs/{run}/start", pages.started),
         Route("/runs/{run}/events", pages.events),
-        *(
-            Route(f"/runs/{{run}}/{name}", deed, methods=["POST"])
-            for name, deed in (
-                ("stop", pages.stop),
-                ("resume", pages.resume),
-                ("delete", pages.delete),
-                ("notes", pages.notes),
-            )
-        ),
+        post("/runs/{run}/stop", pages.stop),
+        post("/runs/{run}/resume", pages.resume),
+        post("/runs/{run}/delete", pages.delete),
+        post("/runs/{run}/notes", pages.notes),
     ]
 
 
@@ -80,10 +75,10 @@ class _RunPages:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
 
-    async def list(self, request: Request) -> Response:
+    def list(self, request: Request) -> Response:
         given = read_filter(request, RunFilter, also=("columns", "deleted"))
         columns = _columns(request)
-        run_page = await run_in_threadpool(list_runs, self._workspace, given)
+        run_page = list_runs(self._workspace, given)
         is_waiting = any(row.numbers is None and row.planned for row in run_page.rows)
         is_live = any(row.state in ("starting", "running") for row in run_page.rows)
         query = [pair for pair in request.query_params.multi_items() if pair[0] not in ("after", "deleted", "lang")]
@@ -113,40 +108,35 @@ class _RunPages:
             response.set_cookie(COLUMNS_COOKIE, ".".join(columns), KEPT_SECONDS, httponly=True, samesite="strict")
         return response
 
-    async def new(self, request: Request) -> Response:
+    def new(self, request: Request) -> Response:
         """Show the form: empty, with the options of a stored run, or as far as it is filled in."""
         query = with_typed(request.query_params)
         source = query.get("from", "")
         if source:
-            given = await run_in_threadpool(
-                lambda: locate(self._workspace, again(self._workspace.find_run(source).record))
-            )
+            given = locate(self._workspace, again(self._workspace.find_run(source).record))
         elif refused := self._workspace.kept(Refusals).find(query.get("refused", "")):
-            return await self._form(request, refused.draft, wrong=refused.why)
+            return self._form(request, refused.draft, wrong=refused.why)
         elif query.get("again"):
-            given = await run_in_threadpool(self._asked_before, query["again"])
+            given = self._asked_before(query["again"])
         else:
             given = draft_of(query, list_options(self._workspace, convert(query, Chosen)))
-        return await self._form(request, given, source=source)
+        return self._form(request, given, source=source)
 
-    async def start(self, request: Request) -> Response:
-        fields = await form(request)
-        options = await run_in_threadpool(list_options, self._workspace, convert(fields, Chosen))
+    def start(self, request: Request, fields: FormFields) -> Response:
+        options = list_options(self._workspace, convert(fields, Chosen))
         if fields.get("show") == "options":
-            return await self._form(request, draft_of(fields, options))
+            return self._form(request, draft_of(fields, options))
         try:
             asked = request_of(fields, options)
-            begun = await run_in_threadpool(
-                actions.start_run, self._workspace, asked, by=_person(request), lang=request.state.lang
-            )
+            begun = actions.start_run(self._workspace, asked, by=person_name(request), lang=request.state.lang)
         except BadInput as error:
             refusal = RefusedForm(draft_of(fields, options), error.sentence)
             return RedirectResponse(f"/runs/new?refused={self._workspace.kept(Refusals).keep(refusal)}", 303)
         return RedirectResponse(f"/runs/{quote(begun.run)}/start", 303)
 
-    async def started(self, request: Request) -> Response:
+    def started(self, request: Request) -> Response:
         """Show a run that its process has not opened yet; one that it has is shown on its own page."""
-        panel = await run_in_threadpool(panel_of, self._workspace, request.path_params["run"], _person(request))
+        panel = panel_of(self._workspace, request.path_params["run"], person_name(request))
         if panel.progress.state not in ("starting", "not_started"):
             return RedirectResponse(f"/runs/{quote(panel.run)}", 303)
         return page(request, "runs/start.html.jinja", panel=panel)
@@ -169,34 +159,30 @@ class _RunPages:
 
         return StreamingResponse(lines(), media_type="text/event-stream")
 
-    async def stop(self, request: Request) -> Response:
+    def stop(self, request: Request, _: FormFields) -> Response:
         run = request.path_params["run"]
-        await run_in_threadpool(actions.stop_run, self._workspace, RunReference(run=run))
+        actions.stop_run(self._workspace, RunReference(run=run))
         return RedirectResponse(f"/runs/{quote(run)}/start", 303)
 
-    async def resume(self, request: Request) -> Response:
-        given = convert({**await form(request), **request.path_params}, actions.Resume)
-        begun = await run_in_threadpool(
-            actions.resume_run, self._workspace, given, by=_person(request), lang=request.state.lang
-        )
+    def resume(self, request: Request, fields: FormFields) -> Response:
+        given = convert({**fields, **request.path_params}, actions.Resume)
+        begun = actions.resume_run(self._workspace, given, by=person_name(request), lang=request.state.lang)
         return RedirectResponse(f"/runs/{quote(begun.run)}/start", 303)
 
-    async def delete(self, request: Request) -> Response:
+    def delete(self, request: Request, _: FormFields) -> Response:
         run = request.path_params["run"]
-        await run_in_threadpool(actions.delete_run, self._workspace, RunReference(run=run))
+        actions.delete_run(self._workspace, RunReference(run=run))
         return RedirectResponse(f"/runs?{urlencode({'deleted': run})}", 303)
 
-    async def notes(self, request: Request) -> Response:
+    def notes(self, request: Request, fields: FormFields) -> Response:
         run = request.path_params["run"]
-        given = _saying(run, await form(request))
-        await run_in_threadpool(actions.say_about_run, self._workspace, given, by=_person(request))
+        actions.say_about_run(self._workspace, _saying(run, fields), by=person_name(request))
         return RedirectResponse(f"/runs/{quote(run)}", 303)
 
-    async def _form(
+    def _form(
         self, request: Request, given: RunRequest, *, source: str = "", wrong: Sentence | None = None
     ) -> Response:
-        known = await run_in_threadpool(list_choices, self._workspace)
-        options = await run_in_threadpool(list_options, self._workspace, Chosen(task=given.task, agent=given.agent))
+        options = list_options(self._workspace, Chosen(task=given.task, agent=given.agent))
         usual = RunRequest(task="", agent="")
         shown_above = {"task", "agent", "store", "limit", "attempts", "concurrency", "budget", "task_options", "agent_options"}  # fmt: skip
         return page(
@@ -204,7 +190,7 @@ class _RunPages:
             "runs/new.html.jinja",
             status=422 if wrong is not None else 200,
             given=given,
-            choices=known,
+            choices=list_choices(self._workspace),
             options=options,
             rest=rest_of(given),
             source=source,
@@ -263,10 +249,6 @@ def _saying(run: str, fields: Mapping[str, str]) -> actions.Saying:
         add_baseline=fields.get("add_baseline", "").strip(),
         remove_baseline=fields.get("remove_baseline", ""),
     )
-
-
-def _person(request: Request) -> str:
-    return session_of(request).person.name
 
 
 def _event(name: str, data: str) -> bytes:

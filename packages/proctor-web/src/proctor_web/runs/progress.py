@@ -17,7 +17,7 @@ from proctor.core.run import Estimate, RunRecord
 from proctor.core.task import Store
 from proctor.core.trajectory import Usage
 from proctor.core.trial import Outcome
-from proctor_web.operations import Operation
+from proctor_web.operations import Operation, RunReference
 from proctor_web.runs.launcher import Launcher, RunProcess
 from proctor_web.workspace import NotFound, Workspace
 
@@ -30,12 +30,6 @@ WINDOW_SECONDS = 60.0  # of which the rate is taken
 
 LiveState = Literal["starting", "running", "cut_off", "not_started", "stopped", "finished", "inconclusive", "copying"]
 UNDER_WAY: frozenset[LiveState] = frozenset({"starting", "running"})
-
-
-class RunReference(msgspec.Struct, frozen=True, kw_only=True):
-    """A run as addresses name it."""
-
-    run: str
 
 
 class RunProgress(msgspec.Struct, frozen=True, kw_only=True):

@@ -8,7 +8,7 @@ from proctor.core.errors import BadInput
 from proctor.core.sample import File, Message, Turn
 from proctor.reports.story import PlayedTurn, played_turns
 from proctor_adapters.evalsets.recording import Played, case_of, session_input
-from proctor_web.evalset_files import Saved, checked_id, folder_of, list_sets, save_case
+from proctor_web.evalset_files import History, Saved, checked_id, folder_of, list_sets, save_case
 from proctor_web.operations import Operation
 from proctor_web.samples.attachments import read_attachment
 from proctor_web.samples.sample import Attempt, SampleAttempt
@@ -29,7 +29,7 @@ def add_case(workspace: Workspace, given: CaseOfSample, by: str) -> Saved:
     case_id = given.case_id.strip() or _id_of(given.sample)
     begin = session_input(attempt.sample.known.session) if attempt.sample is not None else None
     case = case_of(checked_id(case_id), _played(attempt), begin)
-    return save_case(folder, given.file.strip(), case, by=by)
+    return save_case(folder, given.file.strip(), case, history=workspace.kept(History), by=by)
 
 
 def can_add(workspace: Workspace) -> bool:

@@ -12,19 +12,19 @@ from proctor.core.sentence import Sentence, say
 from proctor.core.trial import OUTCOMES
 from proctor.reports.words import ReportWords
 from proctor_web.app import page
-from proctor_web.operations import convert, read_filter
+from proctor_web.operations import RunReference, convert, read_filter
 from proctor_web.samples.addresses import links_of, list_address
 from proctor_web.samples.index_file import State
 from proctor_web.samples.listing import (
     NO_CLASS,
     LabelFilter,
     Order,
-    RunSamples,
     SampleFilter,
     list_facets,
     list_samples,
     query_of,
 )
+from proctor_web.samples.run_links import RunLinks
 from proctor_web.samples.sample_pages import SampleAddress, SamplePages
 from proctor_web.workspace import Workspace
 
@@ -75,18 +75,6 @@ class Chip(NamedTuple):
     without: str
 
 
-class _Links:
-    """Where the tabs of a run's pages lead."""
-
-    def __init__(self, reference: str) -> None:
-        self.run = list_address(reference).removesuffix("/samples")
-        self._reference = reference
-
-    def samples(self, **chosen: str) -> str:
-        """Return the address of a list."""
-        return list_address(self._reference, chosen)
-
-
 def routes(workspace: Workspace) -> Sequence[BaseRoute]:
     return [Route("/runs/{run}/samples", SampleList(workspace).show)]
 
@@ -113,11 +101,11 @@ class SampleList:
             "samples/list.html.jinja",
             record=run.record,
             reference=run.reference,
-            links=_Links(run.reference),
+            links=RunLinks(run.reference),
             tab="samples",
             list_filter=given,
             listed=listed,
-            facets=list_facets(self._workspace, RunSamples(run=given.run)),
+            facets=list_facets(self._workspace, RunReference(run=given.run)),
             chips=list(_chips(given, words)),
             here_list=_address(given),
             clear=list_address(given.run),

@@ -10,7 +10,7 @@ from proctor.core.annotation import Annotation
 from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence
 from proctor.core.trial import Outcome
-from proctor_web.operations import Operation
+from proctor_web.operations import Operation, RunReference
 from proctor_web.samples.finding import EVERYTHING, Index, Indexes, Search, keys
 from proctor_web.samples.index_file import ListedTrial, State, facet_word, place
 from proctor_web.samples.tokens import query
@@ -110,12 +110,6 @@ class FacetCount(msgspec.Struct, frozen=True, kw_only=True):
     count: int
 
 
-class RunSamples(msgspec.Struct, frozen=True, kw_only=True):
-    """Names a run."""
-
-    run: str
-
-
 class SampleFacets(msgspec.Struct, frozen=True, kw_only=True):
     """What the samples of a run can be filtered by, the most frequent first."""
 
@@ -162,7 +156,7 @@ def neighbours(workspace: Workspace, given: SampleFilter, sample: str, attempt: 
         )
 
 
-def list_facets(workspace: Workspace, given: RunSamples) -> SampleFacets:
+def list_facets(workspace: Workspace, given: RunReference) -> SampleFacets:
     """List what the samples of a run can be filtered by, with counts."""
     run = workspace.find_run(given.run)
     with workspace.kept(Indexes).open(run) as index:

@@ -6,7 +6,6 @@ from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode
 
 import msgspec
-from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -18,9 +17,9 @@ from proctor.reports.word_diff import WordDiffPiece, diff_words
 from proctor.stores.blobs import encode
 from proctor_audit.inspector.view import trial_id
 from proctor_web.app import page
-from proctor_web.auth import form, session_of
+from proctor_web.auth import FormFields, person_name, post
 from proctor_web.evalset_files import Saved
-from proctor_web.operations import checked_filter, convert
+from proctor_web.operations import OF_ALL_PAGES, checked_filter, convert
 from proctor_web.samples import cases, labels, sample
 from proctor_web.samples.addresses import SampleLinks, attachment_address, links_of, list_address, sample_address
 from proctor_web.samples.attachments import describe_attachment, read_attachment
@@ -29,22 +28,6 @@ from proctor_web.samples.sample import Attempt, SampleAttempt, SampleStep, Sampl
 from proctor_web.samples.timing import LANES
 from proctor_web.workspace import NotFound, Workspace
 
-OWN = {
-    "sample",
-    "attempt",
-    "step",
-    "part",
-    "entry",
-    "piece",
-    "way",
-    "find",
-    "in_pane",
-    "saved",
-    "file",
-    "case",
-    "lang",
-    "theme",
-}  # of this page; the rest is a filter
 LEAST_COMMON = 0.4  # of the longer of two texts, for their differences to be marked
 RECORD_CHARACTERS = 300_000
 OPERATIONS = (*sample.OPERATIONS, *labels.OPERATIONS, *cases.OPERATIONS)
@@ -66,14 +49,17 @@ class SampleAddress(SampleStep, frozen=True, kw_only=True):
     case: str = ""
 
 
+OWN = {*SampleAddress.__struct_fields__, *OF_ALL_PAGES} - {"run"}  # of this page; the rest is a filter
+
+
 def routes(workspace: Workspace) -> list[BaseRoute]:
     pages = SamplePages(workspace)
     return [
         Route("/runs/{run}/samples/{sample:path}", pages.show),
         Route("/runs/{run}/attachments/{sample:path}", pages.attachment),
-        Route("/runs/{run}/marks", pages.mark, methods=["POST"]),
-        Route("/runs/{run}/labels", pages.label, methods=["POST"]),
-        Route("/runs/{run}/cases", pages.add_case, methods=["POST"]),
+        post("/runs/{run}/marks", pages.mark),
+        post("/runs/{run}/labels", pages.label),
+        post("/runs/{run}/cases", pages.add_case),
     ]
 
 
@@ -105,34 +91,32 @@ class SamplePages:
         }
         return Response(data, media_type="application/octet-stream", headers=headers)
 
-    async def mark(self, request: Request) -> Response:
+    def mark(self, request: Request, fields: FormFields) -> Response:
         """Mark an attempt for review, or take the mark away."""
-        return await self._write(request, labels.Mark, labels.mark_sample, "mark")
+        return self._write(request, fields, labels.Mark, labels.mark_sample, "mark")
 
-    async def label(self, request: Request) -> Response:
+    def label(self, request: Request, fields: FormFields) -> Response:
         """Keep what a person says of a verdict, or take it back."""
-        given = await form(request)
-        if given.get("remove"):
-            return await self._write(request, labels.ScorerOfAttempt, labels.remove_label, "unlabel")
-        return await self._write(request, labels.Label, labels.save_label, "label")
+        if fields.get("remove"):
+            return self._write(request, fields, labels.ScorerOfAttempt, labels.remove_label, "unlabel")
+        return self._write(request, fields, labels.Label, labels.save_label, "label")
 
-    async def add_case(self, request: Request) -> Response:
+    def add_case(self, request: Request, fields: FormFields) -> Response:
         """Make a case of an attempt; the end of the file's name may be left out."""
-        return await self._write(request, cases.CaseOfSample, cases.add_case, "case")
+        return self._write(request, fields, cases.CaseOfSample, cases.add_case, "case")
 
-    async def _write(
-        self, request: Request, kind: type[SampleAttempt], call: Callable[..., object], saved: str
+    def _write(
+        self, request: Request, fields: FormFields, kind: type[SampleAttempt], call: Callable[..., object], saved: str
     ) -> Response:
         """Do what a form asks for, and show the page again, with what was wrong if something was."""
-        given = {**await form(request), **request.path_params}
+        given = {**fields, **request.path_params}
         address = _place(request, given)
-        by = session_of(request).person.name
         try:
-            result = await run_in_threadpool(call, self._workspace, _given(given, kind), by)
+            result = call(self._workspace, _given(given, kind), person_name(request))
         except NotFound:
             raise
         except BadInput as error:
-            return await run_in_threadpool(self._page, request, address, error.sentence, given)
+            return self._page(request, address, error.sentence, given)
         query: dict[str, object] = {**_filter(_sent(given)), "saved": saved}
         if isinstance(result, Saved):
             query |= {"file": result.file, "case": result.case}

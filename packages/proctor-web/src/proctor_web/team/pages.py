@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 import msgspec
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
@@ -11,7 +10,7 @@ from starlette.routing import BaseRoute, Route
 from proctor.core.errors import BadInput
 from proctor.core.sentence import say
 from proctor_web.app import page
-from proctor_web.auth import Access, form, session_of
+from proctor_web.auth import Access, FormFields, person_name, post, session_of
 from proctor_web.operations import convert, read_filter
 from proctor_web.team.log import AuditFilter, PassId, ledger_of, list_audit, list_sessions, revoke_session
 from proctor_web.users.roles import ROLE_NAMES, ROLES, VIA_NAMES, Role, is_enough, lesser
@@ -41,11 +40,11 @@ def routes(workspace: Workspace, access: Access) -> Sequence[BaseRoute]:
     pages = _TeamPages(workspace, access)
     return [
         Route("/account", pages.account),
-        Route("/account/tokens", pages.make_token, methods=["POST"]),
-        Route("/account/revoke", pages.revoke_own, methods=["POST"]),
-        Route("/logout", pages.log_out, methods=["POST"]),
+        post("/account/tokens", pages.make_token),
+        post("/account/revoke", pages.revoke_own),
+        post("/logout", pages.log_out),
         Route("/team", pages.team),
-        Route("/team/revoke", pages.revoke, methods=["POST"]),
+        post("/team/revoke", pages.revoke),
     ]
 
 
@@ -54,15 +53,13 @@ class _TeamPages:
         self._workspace = workspace
         self._access = access
 
-    async def make_token(self, request: Request) -> Response:
+    def make_token(self, request: Request, fields: FormFields) -> Response:
         """Make a token and show it: once, as only its digest is stored."""
-        fields = await form(request)
         try:
-            given = convert({name: text for name, text in fields.items() if text}, NewToken)
-            token = await run_in_threadpool(self._token, request, given)
+            token = self._token(request, convert({name: text for name, text in fields.items() if text}, NewToken))
         except BadInput as error:
-            return await self.account(request, wrong=error)
-        return await self.account(request, token=token)
+            return self.account(request, wrong=error)
+        return self.account(request, token=token)
 
     def _token(self, request: Request, given: NewToken) -> str:
         session = session_of(request)
@@ -79,14 +76,14 @@ class _TeamPages:
         person = msgspec.structs.replace(session.person, role=role)
         return self._access.token(person, label=given.label.strip(), seconds=given.days * 86_400.0)
 
-    async def account(self, request: Request, *, token: str = "", wrong: BadInput | None = None) -> Response:
+    def account(self, request: Request, *, token: str = "", wrong: BadInput | None = None) -> Response:
         """Show who one is here, and one's own sessions and tokens; also a new token, or why there is none."""
         person = session_of(request).person
         return page(
             request,
             "team/account.html.jinja",
             status=400 if wrong is not None else 200,
-            issued=await run_in_threadpool(self._access.ledger.issued, person.name),
+            issued=self._access.ledger.issued(person.name),
             token=token,
             wrong=wrong.sentence if wrong is not None else None,
             roles=[role for role in ROLES if is_enough(person.role, role)],
@@ -96,30 +93,29 @@ class _TeamPages:
             most_days=MOST_DAYS,
         )
 
-    async def revoke_own(self, request: Request) -> Response:
+    def revoke_own(self, request: Request, fields: FormFields) -> Response:
         """End a session or a token of one's own."""
         if not session_of(request).csrf:
             raise BadInput("A token ends no sessions and no tokens. Do it in the browser.")
-        id, name = (await form(request)).get("id", ""), session_of(request).person.name
-        if not await run_in_threadpool(lambda: self._access.ledger.revoke(id, name=name)):
+        id = fields.get("id", "")
+        if not self._access.ledger.revoke(id, name=person_name(request)):
             raise NotFound("There is no session or token '{id}'; it may have ended.", id=id)
         return RedirectResponse("/account", 303)
 
-    async def log_out(self, request: Request) -> Response:
-        await run_in_threadpool(self._access.close_session, request.headers)
+    def log_out(self, request: Request, _: FormFields) -> Response:
+        self._access.close_session(request.headers)
         gone = page(request, "message.html.jinja", said=say("You are signed out."))
         gone.delete_cookie(self._access.cookie, path="/", secure=self._access.is_secure, httponly=True)
         return gone
 
-    async def team(self, request: Request) -> Response:
+    def team(self, request: Request) -> Response:
         """Show who is signed in, and the audit log."""
         given = read_filter(request, AuditFilter)
-        sessions = await run_in_threadpool(list_sessions, self._workspace) if not given.after else []
         return page(
             request,
             "team/team.html.jinja",
-            sessions=sessions,
-            log=await run_in_threadpool(list_audit, self._workspace, given),
+            sessions=list_sessions(self._workspace) if not given.after else [],
+            log=list_audit(self._workspace, given),
             filter=given,
             is_kept=ledger_of(self._workspace).is_shared,
             role_names=ROLE_NAMES,
@@ -127,7 +123,7 @@ class _TeamPages:
             what_names=WHAT_NAMES,
         )
 
-    async def revoke(self, request: Request) -> Response:
+    def revoke(self, _: Request, fields: FormFields) -> Response:
         """End a session or a token of anybody."""
-        await run_in_threadpool(revoke_session, self._workspace, PassId(id=(await form(request)).get("id", "")))
+        revoke_session(self._workspace, PassId(id=fields.get("id", "")))
         return RedirectResponse("/team", 303)

@@ -2,22 +2,20 @@
 
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
 from starlette.datastructures import Headers
+from starlette.types import Message, Scope, Send
 
 from proctor_web.users.ledger import AuditEntry, Ledger
 from proctor_web.users.roles import SAFE_METHODS
-
-if TYPE_CHECKING:
-    from starlette.types import Message, Scope, Send
 
 MOST_CHARACTERS = 300  # of a path
 MOST_BODY = 20_000  # of an answer in which the run is looked for
 
 
-def note_entry(ledger: Ledger, scope: "Scope", key: str) -> None:
+def note_entry(ledger: Ledger, scope: Scope, key: str) -> None:
     """Note that a user came in by a link, in a session of this key."""
     session = ledger.find("session", key)
     if session is not None:
@@ -29,7 +27,7 @@ def note_entry(ledger: Ledger, scope: "Scope", key: str) -> None:
 class AuditRecord:
     """A write of a user that came in, as the audit log has it."""
 
-    def __init__(self, ledger: Ledger, scope: "Scope") -> None:
+    def __init__(self, ledger: Ledger, scope: Scope) -> None:
         self._ledger = ledger
         self._scope = scope
         self._id = ""  # of the line
@@ -38,7 +36,7 @@ class AuditRecord:
         self._body = b""
 
     @staticmethod
-    def is_needed(scope: "Scope") -> bool:
+    def is_needed(scope: Scope) -> bool:
         """True for a write of a user; strangers are refused and not noted, or they could fill the log."""
         return scope["method"] not in SAFE_METHODS and scope["state"].get("session") is not None
 
@@ -58,10 +56,10 @@ class AuditRecord:
         self._ledger.note(entry)
         self._id = entry.id
 
-    def watching(self, send: "Send") -> "Send":
+    def watching(self, send: Send) -> Send:
         """Return a `send` that also notes how the request is answered."""
 
-        async def watched(message: "Message") -> None:
+        async def watched(message: Message) -> None:
             if message["type"] == "http.response.start":
                 self._status = message["status"]
                 headers = Headers(raw=message["headers"])
