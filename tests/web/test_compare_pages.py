@@ -299,6 +299,18 @@ def test_a_page_that_waits_says_so_and_asks_again(three: Lab, monkeypatch: pytes
         assert "<h1>" in html
 
 
+def test_a_run_is_offered_with_the_one_before_it(three: Lab) -> None:
+    """Two clicks lead from any page to the comparison that is usually meant."""
+    for runs, link, said in (
+        ((), "run=new&amp;run=same", "Compare same with the run before it, new"),
+        (("same",), "run=new&amp;run=same", "Compare same with the run before it, new"),
+        (("old",), "run=old&amp;run=new", "Compare new with the run before it, old"),
+    ):
+        html = three.get("/compare", *runs)
+        assert f'href="/compare?{link}"' in html
+        assert said in text_of(html)
+
+
 def test_a_comparison_that_is_saved_is_waited_for(three: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(background, "SECONDS", 0.0)
     saved = text_of(three.client.get("/save", params={"view": "/compare?run=old&run=new"}).text)

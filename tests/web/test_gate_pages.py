@@ -57,6 +57,11 @@ def test_the_default_rule_is_decided_against_a_run_or_a_name(lab: Lab) -> None:
     assert "不通过 NO-GO" in lab.get("/gate", run="bad", against="old", lang="zh")
 
 
+def test_the_link_to_pass_on_chooses_no_language_and_no_colours_for_others(lab: Lab) -> None:
+    html = lab.client.get("/gate?run=bad&against=old&lang=zh&theme=dark").text
+    assert re.search(r'id="gate-link" readonly value="http://[^"]+/gate\?run=bad&amp;against=old"', html)
+
+
 def test_the_policy_next_to_the_store_decides(lab: Lab) -> None:
     (lab.folder / "gate.toml").write_text('[[rule]]\nmetric = "accuracy"\nat_least = 0.8\n')
     assert "✓ GO" in lab.get("/gate", run="new")

@@ -71,6 +71,7 @@ def test_runs_are_listed_with_figure_interval_and_outcomes(site: AppSite) -> Non
     page = site.browser().get("/runs").text
     assert "83.3%" in page
     assert 'aria-label="accuracy: 83.3%, interval' in page
+    assert '<a href="/runs/first/samples" title="All samples, failures first">6 / 6</a>' in page
 
 
 def test_the_newest_run_is_first_and_pages_follow_each_other_without_gaps(site: AppSite) -> None:

@@ -191,6 +191,14 @@ def test_a_label_that_is_none_is_refused_and_what_was_written_stays(own: AppSite
     assert own.workspace.stores["runs"].annotations(RUN, kind="label") == []
 
 
+def test_a_sample_is_open_next_to_its_list_with_the_filters_that_hold(own: AppSite) -> None:
+    page = own.browser().get(f"/runs/{RUN}/samples?open=shop%2Fumbrella&text=umbrella&tag=a%3Db&min_value=0.5")
+    assert page.status_code == 200
+    assert 'id="pane"' in page.text
+    assert page.text.count('title="Take this filter away"') == 3
+    assert f'href="/runs/{RUN}/samples?text=umbrella&amp;tag=a%3Db"' in page.text
+
+
 def test_an_attempt_becomes_a_case_of_an_eval_set(own: AppSite) -> None:
     ann = own.browser("ann")
     where = send(ann, "cases", file="new/shop.evalset.json")
@@ -206,6 +214,7 @@ def test_an_attempt_becomes_a_case_of_an_eval_set(own: AppSite) -> None:
     assert second.final_response is not None
     send(ann, "cases", file="new/shop.evalset.json")
     assert len(read(own.evalsets / "new" / "shop.evalset.json").eval_set.eval_cases) == 2
+    assert 'action="/evalsets/undo"' in ann.get("/evalsets/set?file=new/shop.evalset.json").text
 
 
 @pytest.mark.parametrize(

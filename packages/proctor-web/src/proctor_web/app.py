@@ -25,6 +25,7 @@ from proctor_web.auth import Access, WebSession
 from proctor_web.failures import failure, is_for_adk, is_for_programs
 from proctor_web.guard import MOST_BYTES_BY_PATH, Guard, unanswered
 from proctor_web.markup import show
+from proctor_web.operations import OF_ALL_PAGES
 from proctor_web.users.database import LedgerFailed
 from proctor_web.workspace import NotFound, StillComputing, Workspace
 
@@ -99,10 +100,11 @@ def _file(path: str, file: str) -> Route:
 
 
 def full_address(request: Request) -> str:
-    """Return the address of a page as other people reach it, through the proxy if there is one."""
+    """Return the address of a page as other people reach it, through the proxy if there is one, in a language of their own."""
     at = request.url
     base = request.app.state.url or f"{at.scheme}://{at.netloc}"
-    return f"{base}{at.path}?{at.query}" if at.query else f"{base}{at.path}"
+    query = urlencode([field for field in request.query_params.multi_items() if field[0] not in OF_ALL_PAGES])
+    return f"{base}{at.path}?{query}" if query else f"{base}{at.path}"
 
 
 def page(request: Request, template: str, *, status: int = 200, **values: Any) -> Response:

@@ -281,16 +281,7 @@ def save_case(
     if case_id is None and not inside(folder, file).exists():
         new_set(folder, file)
 
-    def edit(eval_set: EvalSet) -> EvalSet:
-        if case_id is None:
-            added = replace(case, eval_id=free_id(checked_id(case.eval_id), _ids(eval_set)))
-            return replace(eval_set, eval_cases=[*eval_set.eval_cases, added])
-        if case.eval_id != case_id:
-            checked_id(case.eval_id)
-        return cases.put(eval_set, case_id, case)
-
-    what = say("{case} added", case=case.eval_id) if case_id is None else say("{case} changed", case=case_id)
-    wanted = EvalsetChange(edit, what, needed=() if case_id is None else (case_id,))
+    wanted = addition(case) if case_id is None else replacement(case_id, case)
     return change(folder, file, wanted, expected_digest=expected_digest, history=history, by=by)
 
 
@@ -307,6 +298,25 @@ class EvalsetChange(NamedTuple):
     what: Sentence
     needed: Sequence[str] = ()
     whole: bool = False
+
+
+def addition(case: EvalCase) -> EvalsetChange:
+    """Add a case, under an id that is free."""
+
+    def edit(eval_set: EvalSet) -> EvalSet:
+        added = replace(case, eval_id=free_id(checked_id(case.eval_id), _ids(eval_set)))
+        return replace(eval_set, eval_cases=[*eval_set.eval_cases, added])
+
+    return EvalsetChange(edit, say("{case} added", case=case.eval_id))
+
+
+def replacement(case_id: str, case: EvalCase) -> EvalsetChange:
+    """Write a case in place of another."""
+    if case.eval_id != case_id:
+        checked_id(case.eval_id)
+    return EvalsetChange(
+        lambda eval_set: cases.put(eval_set, case_id, case), say("{case} changed", case=case_id), [case_id]
+    )
 
 
 def deletion(case_id: str) -> EvalsetChange:

@@ -15,6 +15,7 @@ import tempfile
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -32,10 +33,11 @@ from proctor_adapters.evalsets import criteria, results
 from proctor_adapters.evalsets.noun import as_camel_json, as_json, camel
 from proctor_adapters.evalsets.schema import EvalCase
 from proctor_web import evalset_files as files
+from proctor_web.auth import person_name
 from proctor_web.authoring.criteria_file import ABOUT
 from proctor_web.authoring.results import task_of
 from proctor_web.chats import choices, service
-from proctor_web.chats.adk_sessions import RequestRefused, answered, body, plain_body
+from proctor_web.chats.adk_sessions import Json, RequestRefused, answered, in_a_thread, plain_body, typed
 from proctor_web.folder_code import StartableAgent
 from proctor_web.workspace import NotFound, Workspace
 
@@ -130,162 +132,141 @@ class AdkEvals:
         yield "GET", "eval_results/{result}", self.get_result
         yield "GET", "metrics-info", self.list_metrics
 
-    @answered
-    async def create(self, request: Request) -> Response:
+    @in_a_thread
+    def create(self, request: Request, given: Json) -> object:
         """Create an eval set without cases."""
-        folder = await self._place(request)
-        given = await plain_body(request) if _is_new(request) else {}
-        inner = given.get("evalSet") or given.get("eval_set") or {}
+        folder = self._folder(request)
+        inner = given.get("evalSet") or given.get("eval_set") or {} if _is_new(request) else {}
         set_id = request.path_params.get("set") or inner.get("eval_set_id") or inner.get("evalSetId")
         if not isinstance(set_id, str):
             raise RequestRefused(422, "evalSet.evalSetId is missing")
-        file = folder.file(set_id)
-        opened = await in_thread(partial(files.new_set, folder.folder, file, set_id=set_id))
-        return JSONResponse(as_json(opened.eval_set) if _is_new(request) else None)
+        opened = files.new_set(folder.folder, folder.file(set_id), set_id=set_id)
+        return as_json(opened.eval_set) if _is_new(request) else None
 
-    @answered
-    async def list_sets(self, request: Request) -> Response:
+    @in_a_thread
+    def list_sets(self, request: Request, _: Json) -> object:
         """List the ids of the eval sets of an agent."""
-        folder = await self._place(request)
-        paths = await in_thread(lambda: sorted(folder.folder.joinpath(folder.app).glob("*.evalset.json")))
+        folder = self._folder(request)
+        paths = sorted(folder.folder.joinpath(folder.app).glob("*.evalset.json"))
         ids = [path.name.removesuffix(".evalset.json") for path in paths]
-        return JSONResponse({"evalSetIds": ids} if _is_new(request) else ids)
+        return {"evalSetIds": ids} if _is_new(request) else ids
 
-    @answered
-    async def add_session(self, request: Request) -> Response:
+    @in_a_thread
+    def add_session(self, request: Request, given: Json) -> object:
         """Add a session as a case."""
-        folder, asked = await self._place(request), await body(request, AddSession)
-        file = self._file(request, folder)
+        asked = typed(given, AddSession)
         chat = service.chats_of(self._workspace).session(request.path_params["app"], asked.user_id, asked.session_id)
         if chat is None:
             raise NotFound("Session not found")
-        case = service.case_of_chat(chat, asked.eval_id)
-        opened = await in_thread(partial(files.open_set, folder.folder, file))
-        if any(other.eval_id == asked.eval_id for other in opened.eval_set.eval_cases):
+        folder, opened = self._opened(request)
+        if any(case.eval_id == asked.eval_id for case in opened.eval_set.eval_cases):
             raise RequestRefused(400, f"Eval id `{asked.eval_id}` already exists in the eval set")
-        await in_thread(
-            partial(files.save_case, folder.folder, file, case, history=self._history(), by=_person(request))
-        )
-        return JSONResponse(None)
+        case = service.case_of_chat(chat, asked.eval_id)
+        files.save_case(folder.folder, opened.file, case, history=self._history(), by=person_name(request))
+        return None
 
-    @answered
-    async def list_cases(self, request: Request) -> Response:
+    @in_a_thread
+    def list_cases(self, request: Request, _: Json) -> object:
         """List the ids of the cases of a set."""
-        folder = await self._place(request)
         try:
-            opened = await in_thread(partial(files.open_set, folder.folder, self._file(request, folder)))
+            _folder, opened = self._opened(request)
         except NotFound as error:
             raise RequestRefused(400, str(error)) from None
-        return JSONResponse(sorted(case.eval_id for case in opened.eval_set.eval_cases))
+        return sorted(case.eval_id for case in opened.eval_set.eval_cases)
 
-    @answered
-    async def get_case(self, request: Request) -> Response:
+    @in_a_thread
+    def get_case(self, request: Request, _: Json) -> object:
         """Return a case."""
-        folder = await self._place(request)
-        opened = await in_thread(partial(files.open_set, folder.folder, self._file(request, folder)))
-        return JSONResponse(as_camel_json(files.find_case(opened, request.path_params["case"])))
+        _folder, opened = self._opened(request)
+        return as_camel_json(files.find_case(opened, request.path_params["case"]))
 
-    @answered
-    async def put_case(self, request: Request) -> Response:
+    @in_a_thread
+    def put_case(self, request: Request, given: Json) -> object:
         """Replace a case."""
-        folder, case_id = await self._place(request), request.path_params["case"]
+        case_id = request.path_params["case"]
         try:
-            case = EvalCase.model_validate(await plain_body(request))
+            case = EvalCase.model_validate(given)
         except ValueError as error:
             raise RequestRefused(422, str(error)) from None
         if (case.conversation is None) == (case.conversation_scenario is None):
             raise RequestRefused(422, "exactly one of conversation and conversationScenario is needed")
         if case.eval_id not in ("", case_id):
             raise RequestRefused(400, "Eval id in EvalCase should match the eval id in the API route.")
-        await in_thread(partial(self._put, request, folder, replace(case, eval_id=case_id)))
-        return JSONResponse(None)
+        return self._change(request, case_id, files.replacement(case_id, replace(case, eval_id=case_id)))
 
-    def _put(self, request: Request, place: EvalsetFolder, case: EvalCase) -> None:
-        file = self._file(request, place)
-        opened = files.open_set(place.folder, file)
-        files.find_case(opened, case.eval_id)
-        files.save_case(
-            place.folder,
-            file,
-            case,
-            case_id=case.eval_id,
-            expected_digest=opened.digest,  # these clients do not say which one they saw
-            history=self._history(),
-            by=_person(request),
-        )
-
-    @answered
-    async def delete_case(self, request: Request) -> Response:
+    @in_a_thread
+    def delete_case(self, request: Request, _: Json) -> object:
         """Delete a case."""
-        folder = await self._place(request)
-        await in_thread(partial(self._delete, request, folder))
-        return JSONResponse(None)
+        case_id = request.path_params["case"]
+        return self._change(request, case_id, files.deletion(case_id))
 
-    def _delete(self, request: Request, place: EvalsetFolder) -> None:
-        file, case_id = self._file(request, place), request.path_params["case"]
-        opened = files.open_set(place.folder, file)
+    def _change(self, request: Request, case_id: str, wanted: files.EvalsetChange) -> None:
+        """Change a case that is there; these clients do not say which one they saw."""
+        folder, opened = self._opened(request)
         files.find_case(opened, case_id)
-        deletion = files.deletion(case_id)
         files.change(
-            place.folder, file, deletion, expected_digest=opened.digest, history=self._history(), by=_person(request)
+            folder.folder,
+            opened.file,
+            wanted,
+            expected_digest=opened.digest,
+            history=self._history(),
+            by=person_name(request),
         )
 
     @answered
     async def run(self, request: Request) -> Response:
         """Run cases of a set, and return the results; they are kept as a run and as a result file."""
-        folder, asked = await self._place(request), await body(request, RunEval)
-        metrics = [_metric(metric) for metric in asked.eval_metrics]
-        opened = await in_thread(partial(files.open_set, folder.folder, self._file(request, folder)))
+        asked = typed(await plain_body(request), RunEval)
+        metrics = [typed(metric, Metric) for metric in asked.eval_metrics]
+        folder, opened = await in_thread(partial(self._opened, request))
         task = task_of(opened, [*(asked.eval_case_ids or asked.eval_ids)])
         store = next(iter(self._workspace.stores.values()))
-        outcomes = await _evaluate(folder, task, criteria_of(metrics), store.url)
-        made = [
+        outcomes = [
             {**_camel(outcome), "evalSetId": opened.eval_set.eval_set_id, "evalSetFile": opened.file}
-            for outcome in outcomes
+            for outcome in await _evaluate(folder, task, criteria_of(metrics), store.url)
         ]
-        return JSONResponse({"runEvalResults": made} if request.url.path.endswith("/run") else made)
+        return JSONResponse({"runEvalResults": outcomes} if request.url.path.endswith("/run") else outcomes)
 
-    @answered
-    async def list_results(self, request: Request) -> Response:
+    @in_a_thread
+    def list_results(self, request: Request, _: Json) -> object:
         """List the ids of the results of an agent."""
-        folder = await self._place(request)
-        paths = await in_thread(lambda: sorted(folder.history.glob(f"*{results.SUFFIX}")))
+        paths = sorted(self._folder(request).history.glob(f"*{results.SUFFIX}"))
         ids = [path.name.removesuffix(results.SUFFIX) for path in paths]
-        return JSONResponse({"evalResultIds": ids} if _is_new(request, "eval-results") else ids)
+        return {"evalResultIds": ids} if _is_new(request, "eval-results") else ids
 
-    @answered
-    async def get_result(self, request: Request) -> Response:
+    @in_a_thread
+    def get_result(self, request: Request, _: Json) -> object:
         """Return a result."""
-        folder, id = await self._place(request), request.path_params["result"]
-        path = folder.history / f"{id}{results.SUFFIX}"
+        id = request.path_params["result"]
+        path = self._folder(request).history / f"{id}{results.SUFFIX}"
         if not RESULT_ID.fullmatch(id) or not path.is_file():
             raise NotFound("There is no result {id}.", id=id)
-        return JSONResponse(_camel(await in_thread(partial(results.read, path))))
+        return _camel(results.read(path))
 
-    @answered
-    async def list_metrics(self, request: Request) -> Response:
+    @in_a_thread
+    def list_metrics(self, request: Request, _: Json) -> object:
         """List the metrics that can be scored by."""
-        await self._place(request)
+        self._folder(request)
         unit = {"interval": {"minValue": 0.0, "openAtMin": False, "maxValue": 1.0, "openAtMax": False}}
-        return JSONResponse(
-            {
-                "metricsInfo": [
-                    {"metricName": name, "description": str(about), "metricValueInfo": unit, "requiresThreshold": True}
-                    for name, about in ABOUT.items()
-                ]
-            }
-        )
+        return {
+            "metricsInfo": [
+                {"metricName": name, "description": str(about), "metricValueInfo": unit, "requiresThreshold": True}
+                for name, about in ABOUT.items()
+            ]
+        }
 
-    async def _place(self, request: Request) -> EvalsetFolder:
+    def _folder(self, request: Request) -> EvalsetFolder:
         app: str = request.path_params["app"]
-        choice = await in_thread(partial(choices.choose, app, self._workspace.agents))
+        choice = choices.choose(app, self._workspace.agents)
         if choice.kind != "adk" or choice.folder is None or self._workspace.agents is None:
             raise NotFound("'{name}' is no agent of google-adk.", name=app)
         root = self._workspace.agents.resolve()
         return EvalsetFolder(choice=choice, folder=root, app="" if choice.folder == root else f"{app}/")
 
-    def _file(self, request: Request, place: EvalsetFolder) -> str:
-        return place.file(request.path_params["set"])
+    def _opened(self, request: Request) -> tuple[EvalsetFolder, files.OpenedEvalset]:
+        """Open the set of an address."""
+        folder = self._folder(request)
+        return folder, files.open_set(folder.folder, folder.file(request.path_params["set"]))
 
     def _history(self) -> files.History:
         return self._workspace.kept(files.History)
@@ -322,19 +303,15 @@ async def _evaluate(
     with tempfile.TemporaryDirectory(prefix="proctor-eval-") as folder:
         config, results_folder = Path(folder, criteria.FILE), Path(folder, "results")
         await in_thread(partial(write_whole, config, json.dumps({"criteria": chosen}).encode()))
-        words = [
-            "adk",
-            "eval",
-            "--agent",
-            place.choice.target,
-            "--evalset-file",
-            task,
-            "--config-file-path",
-            str(config),
-        ]
-        words += ["--results", str(results_folder), "--store", store, "--quiet"]
+        words = {
+            "--agent": place.choice.target,
+            "--evalset-file": task,
+            "--config-file-path": str(config),
+            "--results": str(results_folder),
+            "--store": store,
+        }
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-P", "-m", "proctor", *words),
+            *(sys.executable, "-P", "-m", "proctor", "adk", "eval", "--quiet", *chain(*words.items())),
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.DEVNULL,
             stderr=asyncio.subprocess.PIPE,
@@ -366,13 +343,6 @@ def _taken(made: Path, history: Path, said: str) -> list[dict[str, object]]:
     return cases
 
 
-def _metric(given: Mapping[str, Any]) -> Metric:
-    try:
-        return msgspec.convert({camel(key): value for key, value in given.items()}, Metric)
-    except msgspec.ValidationError as error:
-        raise RequestRefused(422, str(error)) from None
-
-
 def _camel(value: Any) -> Any:
     """Return the JSON of a result with its keys in camelCase, and without what is null; the user's own keys stay."""
     if isinstance(value, list):
@@ -387,11 +357,6 @@ def _camel(value: Any) -> Any:
 def _is_new(request: Request, name: str = "eval-sets") -> bool:
     """True for a path in the newer spelling, whose answers are objects."""
     return name in request.url.path
-
-
-def _person(request: Request) -> str:
-    name: str = request.state.session.person.name
-    return name
 
 
 def routes(workspace: Workspace) -> Sequence[BaseRoute]:

@@ -86,15 +86,25 @@ class RequestRefused(Exception):
         self.status = status
 
 
-async def body(request: Request, kind: type[T]) -> T:
-    """Return the body of a request, with keys in either spelling.
+def in_a_thread(call: Callable[[Any, Request, Json], object]) -> Answer:
+    """Return a handler that a thread runs with the body, and whose result is answered as JSON."""
+
+    @answered
+    async def answer(pages: Any, request: Request) -> Response:
+        given = await plain_body(request)
+        return JSONResponse(await in_thread(lambda: call(pages, request, given)))
+
+    return answer
+
+
+def typed(given: Json, kind: type[T]) -> T:
+    """Return a body, with keys in either spelling, as a struct.
 
     Raises:
-        Refused: it does not fit.
+        RequestRefused: it does not fit.
     """
-    value = await plain_body(request)
     try:
-        return msgspec.convert({camel(key): inner for key, inner in value.items()}, kind)
+        return msgspec.convert({camel(key): value for key, value in given.items()}, kind)
     except msgspec.ValidationError as error:
         raise RequestRefused(422, str(error)) from None
 
@@ -103,7 +113,7 @@ async def plain_body(request: Request) -> dict[str, Any]:
     """Return the JSON object of a request; an empty body is an empty one.
 
     Raises:
-        Refused: it is something else.
+        RequestRefused: it is something else.
     """
     try:
         value = msgspec.json.decode(await request.body() or b"{}")
@@ -165,7 +175,7 @@ class AdkSessions:
 
     @answered
     async def create(self, request: Request) -> Response:
-        new = await body(request, NewSession)
+        new = typed(await plain_body(request), NewSession)
         return await self._create(request, new.session_id or str(uuid.uuid4()), new.state or {}, new.events or ())
 
     @answered
@@ -179,7 +189,7 @@ class AdkSessions:
 
     @answered
     async def change_state(self, request: Request) -> Response:
-        chat, change = self._session(request), await body(request, SessionStateChange)
+        chat, change = self._session(request), typed(await plain_body(request), SessionStateChange)
         if chat.running is not None:
             raise RequestRefused(409, "a reply is under way")
         event = {
@@ -235,7 +245,7 @@ class AdkSessions:
 
     async def _reply(self, request: Request) -> AsyncIterator[Update]:
         """Send the message of a request, and return what comes; the last update may be that of a failure."""
-        asked = await body(request, RunAgent)
+        asked = typed(await plain_body(request), RunAgent)
         chats = service.chats_of(self._workspace)
         chat = chats.session(asked.app_name, asked.user_id, asked.session_id)
         if chat is None:

@@ -238,7 +238,7 @@ class Chats:
     def session(self, app: str, user: str, session: str) -> Chat | None:
         """Return the chat that is a session of google-adk by these names."""
         wanted = (app, user, session)
-        return next((chat for chat in self._chats.values() if (chat.app, chat.user, chat.session) == wanted), None)
+        return next((chat for chat in [*self._chats.values()] if (chat.app, chat.user, chat.session) == wanted), None)
 
     def create(
         self,

@@ -102,6 +102,7 @@ class _ComparisonPages:
             status=200 if wrong is None else 400,
             wrong=wrong,
             chosen=chosen,
+            suggested=_suggested(offered, chosen),
             task=task,
             tasks=tasks,
             offered=offered,
@@ -272,6 +273,13 @@ class _ComparisonPages:
             sentences=list(trend_pages.about(trend, words)),
             link=_linker(request),
         )
+
+
+def _suggested(offered: Sequence[Found], chosen: Sequence[str]) -> list[str]:
+    """Return the run before the first chosen run, else before the newest one, and that run: they are compared most often."""
+    at = next((number for number, run in enumerate(offered) if run.reference in chosen), 0)
+    begin = max(0, min(at, len(offered) - 2))
+    return [run.reference for run in reversed(offered[begin : begin + 2])]
 
 
 def _names_of(runs: Sequence[Found]) -> Mapping[str, Sequence[str]]:

@@ -19,7 +19,7 @@ from proctor_web.samples.indexing import DAMAGED, bring_up, remove
 from proctor_web.samples.side import Side
 from proctor_web.workspace import Found, Workspace
 
-SMALL = 500  # trials of a run that is entered in this process
+SMALL = 2_000  # trials of a run that is entered in this process, in some 0.3 s
 WAITS_SECONDS = 0.25  # for a file that is being brought up; what it has by then is shown
 SMALL_WAITS_SECONDS = 2.0  # for that of a small run, which takes as long on a busy machine only
 PAUSE = 5.0  # after a pass, times what it took

@@ -1,6 +1,7 @@
 """The page that lists the samples of a run."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs
 
@@ -68,13 +69,6 @@ class Head(NamedTuple):
     sort: str | None
 
 
-class Chip(NamedTuple):
-    """An active filter: its description, and the address of the list without it."""
-
-    name: str
-    without: str
-
-
 def routes(workspace: Workspace) -> Sequence[BaseRoute]:
     return [Route("/runs/{run}/samples", SampleList(workspace).show)]
 
@@ -106,15 +100,12 @@ class SampleList:
             list_filter=given,
             listed=listed,
             facets=list_facets(self._workspace, RunReference(run=given.run)),
-            chips=list(_chips(given, words)),
+            is_filtered=bool(query_of(given, order="failures", after=None)),
+            list_with=partial(_address, given, after=None),
             here_list=_address(given),
             clear=list_address(given.run),
-            first=_address(given, after=None) if given.after else None,
             more=_address(given, after=listed.next) if listed.next else None,
             links_of=lambda row: links_of(given.run, row, kept),
-            with_tag=lambda name, value: _address(
-                given, after=None, tag=tuple(dict.fromkeys((*given.tag, f"{name}={value}")))
-            ),
             heads=[_head(given, *column) for column in COLUMNS],
             again="" if listed.indexed == 1 and not growing else LATER if growing else SOON,
             states=STATES,
@@ -122,7 +113,7 @@ class SampleList:
             labels=LABELS,
             orders=ORDERS,
             no_class=NO_CLASS,
-            error=lambda name: error_words(name, words),
+            error=lambda name: words.outcome(name) if name in OUTCOMES else words.error(name),  # of a trial that failed
             **self._opened(request, given, kept),
         )
         if "hx-request" in request.headers:
@@ -148,48 +139,3 @@ def _head(given: SampleFilter, name: Sentence, *orders: Order) -> Head:
 
 def _address(given: SampleFilter, **changed: object) -> str:
     return list_address(given.run, parse_qs(query_of(given, **changed)))
-
-
-def _chips(given: SampleFilter, words: ReportWords) -> Iterator[Chip]:
-    """Yield the filters that hold, each in words."""
-    t = words.t
-
-    def chip(said: str, **changed: object) -> Chip:
-        return Chip(said, _address(given, after=None, **changed))
-
-    if given.text:
-        yield chip(t("text: {text}", text=given.text), text=None)
-    if given.state:
-        yield chip(t(STATES[given.state]), state=None)
-    if given.outcome:
-        yield chip(words.outcome(given.outcome), outcome=None)
-    if given.error_class:
-        name = "" if given.error_class == NO_CLASS else given.error_class
-        yield chip(t("error: {name}", name=error_words(name, words)), error_class=None)
-    if given.error_type:
-        yield chip(t("error: {name}", name=given.error_type), error_type=None)
-    for tag in given.tag:
-        yield chip(tag, tag=tuple(other for other in given.tag if other != tag))
-    if given.scorer or given.min_value is not None or given.max_value is not None:
-        yield chip(_bounds(given, words), scorer=None, min_value=None, max_value=None)
-    if given.disagree:
-        yield chip(t("scorers disagree"), disagree=False)
-    if given.label:
-        yield chip(t(LABELS[given.label]), label=None)
-    if given.id:
-        yield chip(t("id: {text}", text=given.id), id=None)
-
-
-def error_words(name: str, words: ReportWords) -> str:
-    """Return the words for a class of errors; of a trial that failed otherwise, it is how the trial ended."""
-    return words.outcome(name) if name in OUTCOMES else words.error(name)
-
-
-def _bounds(given: SampleFilter, words: ReportWords) -> str:
-    low, high = given.min_value or 0.0, 1.0 if given.max_value is None else given.max_value
-    return words.t(
-        "{scorer}: {low} to {high} of the points",
-        scorer=given.scorer or words.t("any scorer"),
-        low=f"{low:g}",
-        high=f"{high:g}",
-    )
