@@ -104,15 +104,15 @@ def measure_store(store: Path) -> Iterator[Figure]:
         yield Figure(what=f"memory of the server ({what})", value=megabytes, unit="MB", at_most=150)
 
 
-async def fill(path: Path, trials: int) -> None:
+async def fill(path: Path, trials: int, *, name: str = NAME, task: str = NAME) -> None:
     """Write a run of this many trials: English and Chinese texts, two scorers, failures of all kinds."""
-    made = random.Random(1)
+    made = random.Random(name)
     store = SqliteStore(path)
-    spec = RunSpec(task="large", agent="made", scorers=("exact", "close"))
+    spec = RunSpec(task=task, agent="made", scorers=("exact", "close"))
     record = RunRecord(
-        id=NAME,
+        id=name,
         spec=spec,
-        task="large",
+        task=task,
         task_version="1",
         agent="made",
         scorers=spec.scorers,
@@ -120,14 +120,16 @@ async def fill(path: Path, trials: int) -> None:
         state="finished",
     )
     await store.begin(record)
-    await store.plan(NAME, map(_planned, range(trials)))
+    await store.plan(name, map(_planned, range(trials)))
     for start in range(0, trials, AT_ONCE):
-        await asyncio.gather(*(_add(store, number, made) for number in range(start, min(start + AT_ONCE, trials))))
+        await asyncio.gather(
+            *(_add(store, name, number, made) for number in range(start, min(start + AT_ONCE, trials)))
+        )
     await store.end(record)
     store.close()
 
 
-async def _add(store: SqliteStore, number: int, made: random.Random) -> None:
+async def _add(store: SqliteStore, run_id: str, number: int, made: random.Random) -> None:
     words = " ".join(made.choices(WORDS, cum_weights=WORD_SHARES, k=20))
     letters = "".join(made.choices(LETTERS, cum_weights=LETTER_SHARES, k=20))
     sample = Sample.ask(_name(number), f"{words} {letters}", target=words[:40], tags=_tags(number))
@@ -135,7 +137,7 @@ async def _add(store: SqliteStore, number: int, made: random.Random) -> None:
     outcome: Outcome = "scored" if roll < 0.97 else "agent_failed" if roll < 0.9999 else "provider_failed"
     kind = made.choice(KINDS)
     trial = Trial(
-        run_id=NAME,
+        run_id=run_id,
         sample_id=sample.id,
         outcome=outcome,
         trajectory=Trajectory.of(" ".join(made.choices(WORDS, cum_weights=WORD_SHARES, k=30))),
@@ -145,17 +147,23 @@ async def _add(store: SqliteStore, number: int, made: random.Random) -> None:
     points = made.choice((0, 1, 1, 1))
     verdicts = [
         _verdict(
-            sample.id, "exact", points, {} if points else {"error_class": kind, "error_type": f"{kind}:{number % 9}"}
+            run_id,
+            sample.id,
+            "exact",
+            points,
+            {} if points else {"error_class": kind, "error_type": f"{kind}:{number % 9}"},
         ),
-        _verdict(sample.id, "close", made.choice((0, 0.25, 0.5, 0.75, 1)), {"passed": bool(points) or roll < 0.01}),
+        _verdict(
+            run_id, sample.id, "close", made.choice((0, 0.25, 0.5, 0.75, 1)), {"passed": bool(points) or roll < 0.01}
+        ),
     ]
     await store.add(trial, verdicts if outcome == "scored" else [], sample)
 
 
-def _verdict(sample_id: str, scorer: str, points: float, details: dict[str, object]) -> Verdict:
+def _verdict(run_id: str, sample_id: str, scorer: str, points: float, details: dict[str, object]) -> Verdict:
     reason = "" if points == 1 else f"{sample_id} is not what was expected"
     result = Score(points=points, reason=reason, details=details)
-    return Verdict(run_id=NAME, sample_id=sample_id, scorer=scorer, scorer_version="1", result=result)
+    return Verdict(run_id=run_id, sample_id=sample_id, scorer=scorer, scorer_version="1", result=result)
 
 
 def _planned(number: int) -> Sample:
