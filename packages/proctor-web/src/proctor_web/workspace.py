@@ -5,7 +5,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, Protocol, TypeVar, runtime_checkable
 
 from proctor.config import settings, store_url
 from proctor.core.errors import BadInput, StoreUnreadable
@@ -16,6 +16,14 @@ from proctor.registry import unknown
 from proctor_web.users.ledger import Ledger
 
 T = TypeVar("T")
+
+
+@runtime_checkable
+class Closable(Protocol):
+    """Something that holds more than memory, and ends with the server."""
+
+    def close(self) -> None:
+        """End it; nothing is lost by that."""
 
 
 class NotFound(BadInput):
@@ -140,7 +148,8 @@ class Workspace:
             for store in self.stores.values():
                 stack.callback(store.close)
             for kept in self._kept.values():
-                stack.callback(getattr(kept, "close", lambda: None))  # what holds memory only has none
+                if isinstance(kept, Closable):
+                    stack.callback(kept.close)
             self._kept = {}
 
 
