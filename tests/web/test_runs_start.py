@@ -17,12 +17,13 @@ from proctor import evaluate
 from proctor.api.request import RunRequest
 from proctor.core.errors import BadInput
 from proctor.testing.records import a_record, a_sample, begun
+from proctor_web.operations import RunReference
 from proctor_web.runs import launcher
 from proctor_web.runs.actions import Resume, delete_run, resume_run, start_run, stop_run
 from proctor_web.runs.launcher import Launcher
 from proctor_web.runs.listing import list_runs
 from proctor_web.runs.ordering import RunFilter
-from proctor_web.runs.progress import RunProgress, RunReference, Watches, get_progress
+from proctor_web.runs.progress import RunProgress, Watches, get_progress
 from proctor_web.workspace import NotFound
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs signals")

@@ -152,7 +152,7 @@ class AdkEvals:
         return {"evalSetIds": ids} if _is_new(request) else ids
 
     @in_a_thread
-    def add_session(self, request: Request, given: Json) -> object:
+    def add_session(self, request: Request, given: Json) -> None:
         """Add a session as a case."""
         asked = typed(given, AddSession)
         chat = service.chats_of(self._workspace).session(request.path_params["app"], asked.user_id, asked.session_id)
@@ -163,7 +163,6 @@ class AdkEvals:
             raise RequestRefused(400, f"Eval id `{asked.eval_id}` already exists in the eval set")
         case = service.case_of_chat(chat, asked.eval_id)
         files.save_case(folder.folder, opened.file, case, history=self._history(), by=person_name(request))
-        return None
 
     @in_a_thread
     def list_cases(self, request: Request, _: Json) -> object:
@@ -181,7 +180,7 @@ class AdkEvals:
         return as_camel_json(files.find_case(opened, request.path_params["case"]))
 
     @in_a_thread
-    def put_case(self, request: Request, given: Json) -> object:
+    def put_case(self, request: Request, given: Json) -> None:
         """Replace a case."""
         case_id = request.path_params["case"]
         try:
@@ -192,13 +191,13 @@ class AdkEvals:
             raise RequestRefused(422, "exactly one of conversation and conversationScenario is needed")
         if case.eval_id not in ("", case_id):
             raise RequestRefused(400, "Eval id in EvalCase should match the eval id in the API route.")
-        return self._change(request, case_id, files.replacement(case_id, replace(case, eval_id=case_id)))
+        self._change(request, case_id, files.replacement(case_id, replace(case, eval_id=case_id)))
 
     @in_a_thread
-    def delete_case(self, request: Request, _: Json) -> object:
+    def delete_case(self, request: Request, _: Json) -> None:
         """Delete a case."""
         case_id = request.path_params["case"]
-        return self._change(request, case_id, files.deletion(case_id))
+        self._change(request, case_id, files.deletion(case_id))
 
     def _change(self, request: Request, case_id: str, wanted: files.EvalsetChange) -> None:
         """Change a case that is there; these clients do not say which one they saw."""
