@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from proctor.api import sources
 from proctor.api.sources import files_of, git_state
 
 
@@ -43,6 +44,21 @@ def test_what_the_code_imports_counts_also_inside_a_function_and_through_others(
         "shop/taxes.py",
         "shop/tools.py",
     ]
+
+
+def test_a_module_of_nobody_is_not_looked_for_file_by_file(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each evaluation asks: with twenty folders to import from, most of its time before the first sample went there."""
+    looks: list[Path] = []
+    is_file = sources.is_file
+    monkeypatch.setattr(sources, "is_file", lambda path: looks.append(path) or is_file(path))
+    for number in range(20):
+        (folder / f"folder{number}").mkdir()
+        monkeypatch.syspath_prepend(str(folder / f"folder{number}"))
+    written(folder, agent="".join(f"import stranger{number}.part\n" for number in range(100)), folder7__mine="")
+    written(folder, folder9__own__deep="", one="import own.deep, mine, own.none")
+    assert [*files_of("agent.py")] == ["agent.py"]
+    assert len(looks) < 10
+    assert [*files_of("one.py")] == ["folder7/mine.py", "folder9/own/deep.py", "one.py"]
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import shlex
 import site
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
@@ -109,7 +109,8 @@ def _digests(starts: list[Path]) -> dict[str, str]:
     if not starts:
         return {}
     todo, digests = list(starts), dict[Path, str]()
-    roots = tuple(dict.fromkeys([*(path.parent for path in starts), Path.cwd(), *_import_folders()]))
+    roots = dict.fromkeys([*(path.parent for path in starts), Path.cwd(), *_import_folders()])
+    names_by_root = {root: _names_in(root) for root in roots}
     while todo and len(digests) < MOST_FILES:
         path = todo.pop(0)
         if path in digests:
@@ -119,7 +120,9 @@ def _digests(starts: list[Path]) -> dict[str, str]:
         digests[path] = _digest(*key)
         if path.suffix == ".py":
             read = _read(*key)
-            todo += [file for file in (*_find_imports(path, read, roots), *_data(path, read)) if file not in digests]
+            todo += [
+                file for file in (*_find_imports(path, read, names_by_root), *_data(path, read)) if file not in digests
+            ]
     home = starts[0].parent
     return {Path(os.path.relpath(path, home)).as_posix(): said for path, said in sorted(digests.items())}
 
@@ -228,16 +231,33 @@ def _is_mode(node: ast.AST) -> bool:
     return isinstance(value, str) and bool(re.fullmatch(r"[rbt]*[wax+][wax+rbt]*", value))
 
 
-def _find_imports(path: Path, read: _Read, roots: Iterable[Path]) -> Iterator[Path]:
+def _find_imports(path: Path, read: _Read, names_by_root: Mapping[Path, Collection[str]]) -> Iterator[Path]:
     """Return the project's own files that a file imports, with the `__init__` of their packages."""
     for level, module in read.modules:
         parts = [part for part in module.split(".") if part]
-        bases = [path.parents[level - 1]] if 0 < level <= len(path.parents) else [] if level else roots
+        if level:
+            bases = [path.parents[level - 1]] if level <= len(path.parents) else []
+        else:
+            bases = [root for root, names in names_by_root.items() if _begins_in(names, parts)]
         paths = next((one for base in bases if (one := _in_folder(base, parts))), None)
         if paths is None and level == 0:  # as a hook found it, such as that of an editable install
             file = getattr(sys.modules.get(module), "__file__", None)
             paths = [Path(file)] if file is not None and file.endswith(".py") and is_file(Path(file)) else None
         yield from (one.resolve() for one in paths or () if not _is_installed(one))
+
+
+def _names_in(folder: Path) -> frozenset[str]:
+    """Return the names in a folder; none where it cannot be listed, as then Python imports nothing from it either."""
+    try:
+        with os.scandir(folder) as entries:
+            return frozenset(entry.name for entry in entries)
+    except OSError:
+        return frozenset()
+
+
+def _begins_in(names: Collection[str], parts: Sequence[str]) -> bool:
+    """True if a folder with these names may hold the module: most modules are installed, and nothing else is looked up."""
+    return bool(parts) and (parts[0] in names or f"{parts[0]}.py" in names)
 
 
 def _in_folder(base: Path, parts: list[str]) -> list[Path]:
