@@ -56,11 +56,16 @@ def python(name: str) -> Path:
 
 
 def run_tests(name: str, *files: Path, environment: Mapping[str, str] | None = None, seconds: float = SECONDS) -> None:
-    """Run the tests of files in an environment; fails with their report. A test that is skipped there fails too."""
+    """Run the tests of files in an environment; fails with their report. A test that is skipped there fails too.
+
+    Plugins are named, as in our own pyproject.toml: loaded by themselves, all of Proctor is compiled for its asserts.
+    """
     folder = files[0].parent
     options = ["-c", os.devnull, f"--confcutdir={folder}", f"--rootdir={folder}", "-p", "no:cacheprovider"]
     options += ["-o", "asyncio_mode=auto", "-o", "asyncio_default_fixture_loop_scope=function", "-q", "-rs"]
-    report = run(name, "-m", "pytest", *options, *map(str, files), environment=environment, seconds=seconds)
+    options += ["-p", "pytest_asyncio.plugin"]
+    named = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", **(environment or {})}
+    report = run(name, "-m", "pytest", *options, *map(str, files), environment=named, seconds=seconds)
     if "SKIPPED" in report:
         pytest.fail(report, pytrace=False)
 
