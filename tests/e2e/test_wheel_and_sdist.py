@@ -1,11 +1,13 @@
 """The wheels and sdists: what is in them, that no time is, and that each works when it is installed."""
 
+import csv
 import os
+import shutil
 import subprocess
 import sys
 import tarfile
 import zipfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -42,29 +44,50 @@ def test_nothing_in_them_depends_on_when_or_by_whom_they_were_made(built: Path, 
 
 
 @pytest.mark.parametrize("package", PROJECTS)
-def test_each_package_works_with_those_that_it_needs_alone(built: Path, package: str, tmp_path: Path) -> None:
-    python = _environment(tmp_path / "venv", built, needed_of_ours(package))
+def test_each_package_works_with_those_that_it_needs_alone(python: Path, package: str, tmp_path: Path) -> None:
+    alone = _environment(tmp_path / "venv")
+    for needed in needed_of_ours(package):
+        _copy_installed(needed, python, alone)
     (tmp_path / "empty").mkdir()
     quiet = {name: value for name, value in os.environ.items() if not name.startswith(("PROCTOR", "PYTHON"))}
-    command = [str(python), "-I", str(CI / "smoke.py"), package]
+    command = [str(alone), "-I", str(CI / "smoke.py"), package]
     done = subprocess.run(command, cwd=tmp_path / "empty", env=quiet, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.fixture(scope="module")
 def python(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An interpreter of an environment of its own, in which all wheels are installed."""
-    return _environment(tmp_path_factory.mktemp("venv"), built, PROJECTS)
+    """An interpreter of an environment of its own, in which all wheels are installed and compiled."""
+    python = _environment(tmp_path_factory.mktemp("venv"))
+    _install(python, *(str(_wheel(built, package)) for package in PROJECTS))
+    return python
 
 
-def _environment(folder: Path, built: Path, packages: Iterable[str]) -> Path:
-    """Return the interpreter of a new environment with wheels of ours, and what all packages depend on."""
+def _environment(folder: Path) -> Path:
+    """Return the interpreter of a new environment with what all packages depend on, and none of them."""
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True)
     python = folder / "bin" / "python"
-    _install(python, *(str(_wheel(built, package)) for package in sorted(packages)))
-    [inside] = (folder / "lib").glob("*/site-packages")
-    (inside / "shared.pth").write_text(str(link_dependencies(folder / "shared")), encoding="utf-8")
+    (_site_packages(python) / "shared.pth").write_text(str(link_dependencies(folder / "shared")), encoding="utf-8")
     return python
+
+
+def _site_packages(python: Path) -> Path:
+    [folder] = (python.parents[1] / "lib").glob("*/site-packages")
+    return folder
+
+
+def _copy_installed(package: str, source: Path, target: Path) -> None:
+    """Copy what pip installed of a package into another environment; it has no file that others of ours installed."""
+    inside, to = _site_packages(source), _site_packages(target)
+    [record] = inside.glob(f"{package.replace('-', '_')}-[0-9]*.dist-info/RECORD")
+    with record.open(encoding="utf-8", newline="") as lines:
+        names = [line[0] for line in csv.reader(lines)]
+    for name in names:
+        file = to / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(inside / name, file)  # with its time, so that what was compiled counts
+        if name.startswith("../../../bin/"):
+            file.write_text(file.read_text(encoding="utf-8").replace(str(source), str(target), 1), encoding="utf-8")
 
 
 def _wheel(built: Path, package: str) -> Path:
@@ -73,8 +96,7 @@ def _wheel(built: Path, package: str) -> Path:
 
 
 def _install(python: Path, *what: str) -> None:
-    """Install without compiling all modules: those that are used compile themselves."""
-    how = ("--quiet", "--no-deps", "--no-index", "--no-compile")
+    how = ("--quiet", "--no-deps", "--no-index")
     subprocess.run([sys.executable, "-m", "pip", "--python", str(python), "install", *how, *what], check=True)
 
 
@@ -93,7 +115,7 @@ def project(tmp_path: Path) -> Path:
 @pytest.fixture
 def walk(python: Path, project: Path) -> Walk:
     """Run commands in the folder of a project, with nothing but the wheel."""
-    quiet = {name: value for name, value in os.environ.items() if not name.startswith(("PROCTOR", "PYTEST"))}
+    quiet = {name: value for name, value in os.environ.items() if not name.startswith(("PROCTOR", "PYTEST", "PYTHON"))}
     without = " ".join(f"-p no:{name}" for name in OF_OURS)
     env = {**quiet, "PATH": f"{python.parent}{os.pathsep}{os.environ['PATH']}", "PYTEST_ADDOPTS": without}
 
