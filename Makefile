@@ -7,6 +7,8 @@ PY := $(VENV)/bin/python
 INSTALL := $(PY) -m pip install --quiet --disable-pip-version-check
 PACKAGES := $(wildcard packages/*)
 LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate $(addprefix --no-emit-package ,$(notdir $(PACKAGES)))
+# The tests of a file stay in one worker, and workers take the dearest files first (see tests/conftest.py).
+TESTS := $(PY) -m pytest -n $(JOBS) --dist loadgroup --no-loadscope-reorder
 DEMO := packages/proctor/pyproject.toml packages/proctor-judging/pyproject.toml packages/proctor-adapters/pyproject.toml packages/proctor-benchmarks/pyproject.toml
 
 .PHONY: demo about-demo quick test tests seconds compiled check lint style types docs site torture bench golden lock dist changelog install-test sbom clean
@@ -22,7 +24,7 @@ test: style
 	$(MAKE) --no-print-directory -j2 types tests
 
 tests: compiled $(VENV)/.tests-stamp
-	$(PY) -m pytest -n $(JOBS) --dist loadgroup
+	$(TESTS)
 
 # The tests that what differs from main reaches, nearest first, in less than a minute; BASE names another branch.
 quick: compiled
@@ -31,11 +33,11 @@ quick: compiled
 
 # Writes tests/seconds.txt, which CI holds the folders to; read the diff. On a machine with nothing else to do.
 seconds: compiled $(VENV)/.tests-stamp
-	$(PY) -m pytest -n $(JOBS) --dist loadgroup --rewrite-seconds
+	$(TESTS) --rewrite-seconds
 
 # Of the tests, the nearest and the cheapest for 300 s of CPU, so that it takes four minutes at most; `make test` runs all.
 check: compiled lint $(VENV)/.tests-stamp
-	$(PY) -m pytest -n $(JOBS) --dist loadgroup -m "not slow and not model" $$($(PY) tests/reach.py 300 all)
+	$(TESTS) -m "not slow and not model" $$($(PY) tests/reach.py 300 all)
 
 lint: style types
 
@@ -57,7 +59,7 @@ site: $(VENV)/.site-stamp
 
 # Every fault we know of, injected for real, with a table at the end, and libraries too large for the usual run; `make test` runs a short form of it.
 torture: $(VENV)/.dev-stamp
-	$(PY) -m pytest tests/torture tests/bridge tests/web/test_web_fuzz.py tests/contracts/test_scorers.py tests/compat tests/e2e tests/properties/test_trajectory_laws.py tests/docs/test_docs.py tests/judges tests/stats tests/continuous/test_gate_errors.py tests/models/test_batches.py --torture -n $(JOBS) --dist loadgroup
+	$(TESTS) tests/torture tests/bridge tests/web/test_web_fuzz.py tests/contracts/test_scorers.py tests/compat tests/e2e tests/properties/test_trajectory_laws.py tests/docs/test_docs.py tests/judges tests/stats tests/continuous/test_gate_errors.py tests/models/test_batches.py --torture
 
 bench: $(VENV)/.dev-stamp
 	$(PY) -m bench

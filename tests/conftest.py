@@ -18,7 +18,7 @@ import pytest
 import simulated
 
 from proctor.runtime.garbage import gc_paused
-from seconds import Seconds
+from seconds import Seconds, dearest_first
 
 ROOT = Path(__file__).resolve().parent.parent
 ON_BOTH_LOOPS = ("test_wire", "test_opening", "test_bodies", "test_messages_between_processes")
@@ -113,9 +113,15 @@ def pytest_asyncio_loop_factories(config: pytest.Config, item: pytest.Item) -> M
     return {"asyncio": asyncio.new_event_loop, "uvloop": uvloop.new_event_loop}
 
 
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Keep the tests of a file in one worker: what they import and set up together is then needed once."""
+    if item.get_closest_marker("xdist_group") is None:
+        item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what is for `--torture` alone; fail where xdist does not group.
+    """Leave out what is for `--torture` alone, and begin with what takes longest; fail where xdist does not group.
 
     Where it does not, each worker sets up every browser and server, and nothing else says so.
     """
@@ -123,8 +129,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("torture")])
         items[:] = [item for item in items if not item.get_closest_marker("torture")]
     if config.getoption("loadgroup", False):
-        grouped = [item for item in items if item.get_closest_marker("xdist_group")]
-        assert all("@" in item.nodeid for item in grouped), "pytest-xdist ignores xdist_group"
+        assert all("@" in item.nodeid for item in items), "pytest-xdist ignores xdist_group"
+        items[:] = dearest_first(items)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -7,7 +7,7 @@ counted, of our process and of the children it has waited for, and are scaled by
 import os
 import time
 from collections import defaultdict
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +53,18 @@ def folder_of(name: str) -> str:
     """Return the folder that has a ceiling: `tests/stats`, `tests/benchmarks/bfcl`."""
     parts = name.split("/")[:-1]
     return "/".join(parts[: 3 if parts[1:2] == ["benchmarks"] else 2])
+
+
+def dearest_first(items: Sequence[pytest.Item]) -> list[pytest.Item]:
+    """Return tests by what their groups of xdist take, so that no worker is left with a long one at the end."""
+    seconds_by_file, seconds_by_group = of_files(), defaultdict[str, float](float)
+    for group, file in {(_group_of(item), item.nodeid.partition("::")[0]) for item in items}:
+        seconds_by_group[group] += seconds_by_file.get(file, 0.0)
+    return sorted(items, key=lambda item: -seconds_by_group[_group_of(item)])
+
+
+def _group_of(item: pytest.Item) -> str:
+    return item.nodeid.rpartition("@")[2]
 
 
 def over(files: Mapping[str, float], given: Mapping[str, float], pace: float) -> list[str]:

@@ -1,11 +1,14 @@
 """The tests' own tools: which tests a change reaches, and what folders may cost."""
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
+import seconds
 from reach import arrows, distances, names_in
-from seconds import folder_of, over, written
+from seconds import dearest_first, folder_of, over, written
 from sources import ROOT, ROOTS, modules
 
 LOUD = {"tests/web": 10.0}
@@ -42,6 +45,25 @@ def test_each_benchmark_has_a_ceiling_of_its_own(file: str, folder: str) -> None
 def test_the_table_begins_with_the_sum_and_the_folders() -> None:
     rows = [line.split() for line in written({"tests/a/test_x.py": 1.0, "tests/a/test_y.py": 2.0}).splitlines()[1:]]
     assert rows[:2] == [["3.0", "tests"], ["3.0", "tests/a"]]
+
+
+def test_what_takes_longest_begins_and_files_of_a_group_stay_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(seconds, "of_files", lambda: {"b.py": 3.0, "c.py": 2.0, "d.py": 2.0})
+    names = [
+        "a.py::test_1@a.py",
+        "b.py::test_2[x@y]@b.py",
+        "c.py::test_3@pair",
+        "b.py::test_4@b.py",
+        "d.py::test_5@pair",
+    ]
+    items = [SimpleNamespace(nodeid=name) for name in names]
+    assert [item.nodeid for item in dearest_first(cast("list[pytest.Item]", items))] == [
+        "c.py::test_3@pair",
+        "d.py::test_5@pair",
+        "b.py::test_2[x@y]@b.py",
+        "b.py::test_4@b.py",
+        "a.py::test_1@a.py",
+    ]
 
 
 def test_the_sources_are_found() -> None:
