@@ -111,7 +111,7 @@ compiled: $(VENV)/.dev-stamp
 
 # What changed is collected once ahead, or each worker would compile it for its asserts, which takes as long as importing it.
 $(VENV)/.tests-stamp: $(shell find tests -name '*.py' 2>/dev/null) | $(VENV)/.dev-stamp
-	@printf '%s\n' $(filter %.py,$?) | grep /test_ | PYTHONDONTWRITEBYTECODE= xargs -P 2 -n 130 $(PY) -m pytest --collect-only -qq >/dev/null 2>&1 || true
+	@printf '%s\n' $(filter %.py,$?) | grep /test_ | PYTHONDONTWRITEBYTECODE= xargs -P 2 -n 300 $(PY) -m pytest --collect-only -qq >/dev/null 2>&1 || true
 	@touch $@
 
 $(PY):
