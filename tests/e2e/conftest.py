@@ -1,7 +1,6 @@
 """A real browser, and `proctor web` as a user starts it, for the tests of pages."""
 
 import json
-import shutil
 import signal
 import subprocess
 import sys
@@ -11,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from headless import CHROMIUM
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 expect.set_options(timeout=20_000)  # on a busy machine a page is rarely there within the 5 s that are the default
 FAR = {"offline": False, "latency": 400, "downloadThroughput": -1, "uploadThroughput": -1}  # milliseconds; -1: no limit
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 
 class WebServer:

@@ -1,7 +1,6 @@
 """The page of a run in a real browser: search, filter, links to samples, hostile texts, a phone, print."""
 
 import asyncio
-import shutil
 from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 import example_runs
 import pytest
 import told_trials
+from headless import CHROMIUM
 from memory_store import MemoryStore
 from playwright.sync_api import Browser, Dialog, Page, Request, expect, sync_playwright
 
@@ -22,7 +22,6 @@ from proctor.reports.build import build
 from proctor.reports.compare import compare
 from proctor.reports.listing import stories
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(CHROMIUM is None, reason="needs a browser: chromium"),

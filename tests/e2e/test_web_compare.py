@@ -1,18 +1,17 @@
 """Comparing runs in a real browser: choose, compare, open samples by keys, rank, follow over time; a phone, Chinese, dark."""
 
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from headless import CHROMIUM
 from playwright.sync_api import Page, expect
 
 from proctor import Sample, Task, evaluate
 from proctor.api.baselines import set_baseline
 from proctor.stores import open_store
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(CHROMIUM is None, reason="needs a browser: chromium"),

@@ -2,12 +2,12 @@
 
 import asyncio
 import re
-import shutil
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from headless import CHROMIUM
 from playwright.sync_api import Page, expect
 
 from proctor.core.sample import Sample
@@ -15,7 +15,6 @@ from proctor.core.trajectory import Trajectory
 from proctor.stores import open_store
 from proctor.testing.records import a_record, a_trial, a_verdict, begun
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(CHROMIUM is None, reason="needs a browser: chromium"),
