@@ -50,7 +50,12 @@ def test_a_module_of_nobody_is_not_looked_for_file_by_file(folder: Path, monkeyp
     """Each evaluation asks: with twenty folders to import from, most of its time before the first sample went there."""
     looks: list[Path] = []
     is_file = sources.is_file
-    monkeypatch.setattr(sources, "is_file", lambda path: looks.append(path) or is_file(path))
+
+    def counted(path: Path) -> bool:
+        looks.append(path)
+        return is_file(path)
+
+    monkeypatch.setattr(sources, "is_file", counted)
     for number in range(20):
         (folder / f"folder{number}").mkdir()
         monkeypatch.syspath_prepend(str(folder / f"folder{number}"))
