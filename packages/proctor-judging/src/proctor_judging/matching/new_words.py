@@ -24,13 +24,11 @@ ASKS_SUBJECT = compile_later(
 )
 PARTS = frozenset(["half", "part", "most", "some", "both", "several", "each"])
 ADVERBS = frozenset(["only", "just", "mostly", "mainly", "usually", "actually", "also", "both"])
-VERB_LIKE = compile_later(r"\w+(?:ing|ed)$")
 LONGEST_SENTENCE = 240
 MOST_WORDS = 10
 HAN_GAP = compile_later(
     r"什么(?:样的?|[类种])?|哪(?:里|儿|[一两]?[个座条种类位家颗本部首项支国年月天款])?|谁|多少|几|何(?=[时地处])"
 )
-HAN_HEAD = compile_later(rf"[{HAN}]{{0,3}}$")
 MEASURED = compile_later(r"[个座条种类位家颗本部首项支国款]$")  # its noun follows
 HAN_FILLER = compile_later(r"^(?:了|着|过|的?是|为|指的是|叫做?|由|在|至|到|每年|主要是?)+")
 HAN_DENIED = compile_later(r"(?:并|绝|也)?(?:不(?:是|在|为|会|能|属|用|叫|应)|没|未|非|无法)")
