@@ -15,6 +15,9 @@ from proctor.core.run import KnownSamples, Looked
 from proctor.core.sample import Message
 from proctor.core.trajectory import Step, Usage
 from proctor.engine.looking import Between
+from proctor.stats.looks import BETTING_WITHOUT_REPLACEMENT
+from proctor_adapters.importing import import_log
+from proctor_adapters.imports import LogReading
 
 FEW, ALL = {"tokens": 400}, {"tokens": 100_000}
 LUCK = 0.35
@@ -105,6 +108,37 @@ def test_a_threshold_and_a_suite_are_decided_plainly(run: Callable[..., Run]) ->
     run("old")
     assert run("new", until="accuracy >= 0.5", run_id="a").record.known is None
     assert run("new", until=RULE, against="old", target="suite", run_id="b").record.known is None
+
+
+def test_a_run_that_is_resumed_about_the_suite_is_decided_plainly(run: Callable[..., Run]) -> None:
+    run("old")
+    run("new", until=RULE, against="old", budget=FEW)
+    resumed = run("new", until=RULE, against="old", budget=ALL, target="suite")
+    assert looked(resumed).method == BETTING_WITHOUT_REPLACEMENT
+    assert looked(resumed).times == 1
+
+
+def test_what_runs_know_of_few_samples_is_not_counted(run: Callable[..., Run], tmp_path: Path) -> None:
+    run("old")
+    log = tmp_path / "few.jsonl"
+    log.write_text("".join(f'{{"id": "q{number}", "passed": ["x"], "failed": []}}\n' for number in range(100)))
+    import_log(log, store=str(tmp_path / "runs.db"), how=LogReading(task="quiz"))
+    assert run("new", until=RULE, against="old").record.known == KnownSamples()
+
+
+def test_only_samples_of_the_baseline_are_recorded_by_the_scorer_of_the_rule(
+    run: Callable[..., Run], tmp_path: Path
+) -> None:
+    scored = replace(task(), scorers=["exact", "refusal"])
+    run("old", task=scored)
+    run("other", task=scored)
+    log = tmp_path / "more.jsonl"
+    log.write_text("".join(f'{{"id": "{number}", "passed": ["x"], "failed": []}}\n' for number in range(9)))
+    import_log(log, store=str(tmp_path / "runs.db"), how=LogReading(task="quiz"))
+    known = run("new", until="refusal not worse by 0.08", against="old", task=scored).record.known
+    assert known is not None
+    assert known.earned.keys() == {f"q{number}" for number in range(300)}
+    assert {*known.earned.values()} == {0.0}
 
 
 def test_a_baseline_that_was_lucky_is_expected_to_lose() -> None:

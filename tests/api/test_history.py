@@ -16,7 +16,7 @@ from proctor.api import compare
 from proctor.api.run import Run
 from proctor.core.run import Selection
 from proctor.core.shard import Shard
-from proctor.reports.history import find_complete_runs, read_history
+from proctor.reports.history import describe_sample, find_complete_runs, read_history
 from proctor.stats.spread import SPREAD
 from proctor_adapters.exports.inspect import write
 from proctor_adapters.importing import import_log
@@ -238,6 +238,19 @@ def test_what_the_agent_itself_earned_counts_as_much_as_all_others(store: str) -
     for number in range(200):
         others = fmean(agent(str(number)) == "yes" for agent in (odd, far, shuffled))
         assert expected[f"q{number}"] == pytest.approx((others + (number < 110)) / 2)
+
+
+@pytest.mark.parametrize("floor", ["baseline:null", "baseline:oracle"])
+def test_a_floor_is_no_system_that_knows_how_hard_samples_are(store: str, floor: str) -> None:
+    evaluate(task(), agent=old, store=store)
+    evaluate(task(), agent=floor, store=store)
+    run = evaluate(task(), agent=new, store=store)
+    assert [record.agent.rpartition(":")[2] for record in read_history(run.record, run.store).runs] == ["old"]
+    known = describe_sample(run.record, run.store, "q0")
+    assert known is not None
+    assert (known.systems, known.mean) == (1, 1.0)
+    again = evaluate(task(), agent=floor, store=store)
+    assert len(read_history(again.record, again.store).runs) == 3  # to itself it is the agent
 
 
 def test_an_agent_that_ran_often_leaves_room_for_others(store: str, monkeypatch: pytest.MonkeyPatch) -> None:

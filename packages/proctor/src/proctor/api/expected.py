@@ -12,6 +12,8 @@ import math
 from collections.abc import Mapping
 from statistics import fmean
 
+from msgspec.structs import replace
+
 from proctor.core.run import KnownSamples, RunRecord
 from proctor.core.task import Store
 from proctor.engine.looking import Between
@@ -20,19 +22,16 @@ LEAST_KNOWN = 0.5  # share of the baseline's samples that other systems have to 
 _DIGITS = 4
 
 
-def know_samples(record: RunRecord, store: Store) -> KnownSamples | None:
-    """Return what stored runs know of the samples of a run that is compared with a stored one; None where nothing is adjusted."""
-    until = record.spec.until
-    if until is None or not until.against or record.spec.target == "suite":
-        return None
+def know_samples(record: RunRecord, store: Store, against: str, scorer: str) -> KnownSamples:
+    """Return what stored runs know, by a scorer, of the samples of the stored run that a new one is compared with."""
     from proctor.reports.history import read_history  # only needed here
 
-    history = read_history(record, store, without=until.against)
-    return KnownSamples(
-        runs=tuple(run.id for run in history.runs),
-        systems=len(history.systems),
-        earned={id: round(value, _DIGITS) for id, value in history.expected.items()},
-    )
+    history = read_history(replace(record, main=scorer), store, without=against)
+    ids = [sample.id for sample in store.planned(against)]
+    earned = {id: round(history.expected[id], _DIGITS) for id in ids if id in history.expected}
+    if not earned or len(earned) < LEAST_KNOWN * len(ids):
+        return KnownSamples()
+    return KnownSamples(runs=tuple(run.id for run in history.runs), systems=len(history.systems), earned=earned)
 
 
 def expect_differences(old: Mapping[str, Between], known: KnownSamples) -> dict[str, float]:

@@ -24,13 +24,13 @@ from proctor.api.resuming import check_code, check_conditions, movable, with_cod
 from proctor.api.shards import store_of_shard
 from proctor.api.sources import git_state
 from proctor.api.stages import check_more, has_ended, plan_stage
-from proctor.api.until import END, Looking, until_of
+from proctor.api.until import END, Looking, read_rule, scorer_of, until_of
 from proctor.config import settings, store_url
 from proctor.core.declared import AgentInfo, UserInfo, declared
 from proctor.core.errors import BadInput
 from proctor.core.judge import PROVENANCE, JudgeChoice, JudgeInfo
 from proctor.core.main_number import check_names
-from proctor.core.run import Budget, Price, RunRecord, RunSpec, SpreadDraw, Strata, Until
+from proctor.core.run import Budget, KnownSamples, Price, RunRecord, RunSpec, SpreadDraw, Strata, Until
 from proctor.core.sentence import Sentence, say
 from proctor.core.shard import shard_of
 from proctor.core.task import Agent, AgentChoice, ShardedStore, Store, Summarise, Task
@@ -95,10 +95,18 @@ def prepare(task: resolve.TaskLike, options: RunOptions) -> Prepared:
     if isinstance(spread, Sentence):
         record = replace(record, warnings=(*record.warnings, spread))
     if parts.stored is None and samples.strata.total <= MOST_LAZY:
-        record = replace(record, known=know_samples(record, parts.store))
+        record = replace(record, known=_known(record, parts.store))
     if options.bars:
         check_bars(options.bars, record, samples.read(), has_official=parts.task.summarise is not None)
     return Prepared(job=_job(parts, options, record, samples), store=parts.store, resumed=parts.stored is not None)
+
+
+def _known(record: RunRecord, store: Store) -> KnownSamples | None:
+    """Return what stored runs know of the samples of a new run that is compared with one of them; None where nothing is adjusted."""
+    until = record.spec.until
+    if until is None or not until.against or record.spec.target == "suite":
+        return None
+    return know_samples(record, store, until.against, scorer_of(read_rule(until.rule).metric, record))
 
 
 def _choose(parts: _Parts, planned: Collection[str] | None) -> ChosenSamples:

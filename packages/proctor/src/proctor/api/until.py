@@ -234,6 +234,7 @@ def question(
     heaviest = max(sizes)
     strata = record.strata
     is_whole = strata is not None and record.planned == strata.total * record.spec.attempts
+    is_suite = record.spec.target == "suite" and is_whole
     return LooksQuestion(
         limit=limit,
         higher=higher,
@@ -241,10 +242,10 @@ def question(
         high=1.0,
         error=error,
         most=most,
-        target="suite" if record.spec.target == "suite" and is_whole else "samples",
+        target="suite" if is_suite else "samples",
         binary=record.spec.attempts == 1 and heaviest == 1,
         heaviest=heaviest,
-        expected=expected,
+        expected=None if is_suite else expected,  # a run may be resumed with another target
     )
 
 

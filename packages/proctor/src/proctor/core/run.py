@@ -189,7 +189,8 @@ class Until(msgspec.Struct, frozen=True, kw_only=True):
 class KnownSamples(msgspec.Struct, frozen=True, kw_only=True):
     """What stored runs knew of each sample when a run began that is compared with one of them.
 
-    `earned` is the mean of all `systems` but the baseline on each sample, and `runs` are the ids of their runs.
+    `earned` is the mean of all `systems` but the baseline on each of its samples, and `runs` are the ids of their runs. Earlier runs of
+    the agent itself are one of the systems, and count half. All are empty where they know too few of the baseline's samples.
     """
 
     runs: tuple[str, ...] = ()

@@ -8,12 +8,11 @@ from proctor.core.run import RunRecord
 from proctor.core.sentence import Sentence, say
 from proctor.core.tally import Case, tally
 from proctor.core.task import Store
-from proctor.reports.history import find_complete_runs
+from proctor.reports.history import FLOOR, find_complete_runs
 from proctor.reports.matching import earned_by_sample
 from proctor.stats.estimate import estimate
 
-PREFIX = "baseline:"
-KNOWS = f"{PREFIX}oracle"
+KNOWS = f"{FLOOR}oracle"
 
 
 class RunFloor(msgspec.Struct, frozen=True, kw_only=True):
@@ -30,11 +29,11 @@ class RunFloor(msgspec.Struct, frozen=True, kw_only=True):
 
 def floors_of(record: RunRecord, store: Store) -> list[RunFloor]:
     """Return the floors by the newest stored run of each baseline on the task, version, options and scorer of a run."""
-    if record.agent.startswith(PREFIX) or not record.main_scorer:
+    if record.agent.startswith(FLOOR) or not record.main_scorer:
         return []
     newest: dict[str, RunRecord] = {}
     for other in find_complete_runs(record, store):
-        if other.agent.startswith(PREFIX) and other.agent != KNOWS:
+        if other.agent.startswith(FLOOR) and other.agent != KNOWS:
             newest.setdefault(other.agent, other)
     floors = (_measure(record, newest[agent], store) for agent in sorted(newest))
     return [floor for floor in floors if floor is not None]

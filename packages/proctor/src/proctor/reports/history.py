@@ -15,6 +15,7 @@ from proctor.core.task import Store
 from proctor.reports.matching import earned_by_sample
 from proctor.stats.item_fit import discrimination
 
+FLOOR = "baseline:"  # what the names of agents that know nothing begin with, and that of the oracle
 MOST_RUNS = 30
 MOST_OWN_RUNS = 10  # of the agent itself among them
 
@@ -62,7 +63,8 @@ class SampleKnowledge(msgspec.Struct, frozen=True, kw_only=True):
 def read_history(record: RunRecord, store: Store, *, without: str = "") -> SampleHistory:
     """Return what complete runs earned, each from the main scorer of a run or, without that, from its own.
 
-    They are the newest of the agent itself, then the newest of each other agent, then the second of each, and so on.
+    They are the newest of the agent itself, then the newest of each other agent, then the second of each, and so on. Agents that
+    are a floor find no sample harder than another, and are no systems.
 
     Args:
         without: the id of a run that is left out.
@@ -70,7 +72,8 @@ def read_history(record: RunRecord, store: Store, *, without: str = "") -> Sampl
     seen = Counter[str]()
     by_rank: list[tuple[int, RunRecord]] = []
     for other in find_complete_runs(record, store):
-        if other.id == without:
+        is_floor = other.agent.startswith(FLOOR) and other.agent != record.agent
+        if other.id == without or is_floor:
             continue
         seen[other.agent] += 1
         is_early = other.agent == record.agent and seen[other.agent] <= MOST_OWN_RUNS
