@@ -107,6 +107,12 @@ def test_a_draw_stays_the_same(tmp_path: Path) -> None:
         Review(data, Reviewers(draw=31))
 
 
+def test_a_draw_of_more_than_there_are_is_one_of_all_and_begins_again(tmp_path: Path) -> None:
+    data = items(tmp_path, count=20)
+    for _ in range(2):
+        assert len(Review(data, Reviewers(draw=200)).items) == 20
+
+
 def items(folder: Path, count: int = 80) -> Path:
     path = folder / "items.jsonl"
     rows = [{"id": f"p{number}", "problem": f"Question {number}?", "answer": "yes"} for number in range(count)]

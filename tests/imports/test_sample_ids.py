@@ -81,7 +81,12 @@ def test_a_sample_of_the_plan_without_a_trial_keeps_its_own(tmp_path: Path, stor
 
 @pytest.mark.parametrize(
     ("key", "more", "words"),
-    [("nam", {}, "no 'nam'.* name"), ("options", {}, "no 'options'"), ("same", {"same": "x"}, "'x' twice")],
+    [
+        ("nam", {}, "no 'nam'.* name"),
+        ("nam", {"vars": "a text"}, "no 'nam'.* vars"),
+        ("options", {}, "no 'options'"),
+        ("same", {"same": "x"}, "'x' twice"),
+    ],
 )
 def test_a_key_that_names_no_samples_is_refused_and_leaves_nothing(
     tmp_path: Path, store: Store, key: str, more: dict[str, Any], words: str

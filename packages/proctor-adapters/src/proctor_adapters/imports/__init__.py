@@ -62,7 +62,8 @@ def _name(sample: Sample, key: str) -> str:
         return sample.tags[key]
     metadata = sample.meta.get("metadata")
     entries = dict(metadata) if isinstance(metadata, Mapping) else {}
-    entries |= entries.get("vars") or {}  # of promptfoo
+    variables = entries.get("vars")  # of promptfoo
+    entries |= variables if isinstance(variables, Mapping) else {}
     known = [name for name, value in entries.items() if isinstance(value, str | int | float)]
     raise BadInput(
         "The sample '{id}' of the log has no '{key}' in its metadata, to be named by. Known: {known}.",

@@ -336,7 +336,7 @@ class Review:
             if named.draw is None:
                 return None
             return ReviewDraw(items=tuple(order_at_random(self._by_id, named.seed)[: named.draw]), seed=named.seed)
-        if named.draw not in (None, len(before.draw.items)):
+        if named.draw is not None and min(named.draw, len(self._by_id)) != len(before.draw.items):
             raise BadInput(
                 "{count} items were drawn before; a draw that grows with what it shows is not random. Move {path} away to draw again.",
                 count=len(before.draw.items),
