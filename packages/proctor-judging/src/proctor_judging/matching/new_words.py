@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from proctor.runtime.patterns import compile_later
 from proctor_judging.matching.asked import QuestionForm
 from proctor_judging.matching.contradictions import contradicts
-from proctor_judging.matching.question_words import EMPTY_WORDS, HAN, stem
+from proctor_judging.matching.question_words import EMPTY_WORDS, stem
 from proctor_judging.matching.sentences import GUESS, OTHERS_SAY, plain_statement
 from proctor_judging.matching.text import negations, tidy
 
