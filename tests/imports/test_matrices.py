@@ -127,9 +127,7 @@ def test_explain_says_what_other_systems_earned_on_a_sample(tmp_path: Path) -> N
     samples = [Sample.ask(f"q{number}", str(number), target="yes") for number in range(30)]
     evaluate(Task(name="quiz", samples=samples, scorers=["exact"]), agent=lambda _: "yes", store=store, run_id="mine")
     call = ["runs", "explain", "mine", "q10", "--store", store]
-    said = (
-        "Other systems in stored runs (10) earned 60 % here, which goes with what they earn elsewhere (correlation 0.8"
-    )
+    said = "Other systems in stored runs (10) earned 60 % here; the correlation with what they earn elsewhere is 0.8"
     assert said in " ".join(CliRunner().invoke(app, call).output.split())
     others = json.loads(CliRunner().invoke(app, [*call, "--json"]).stdout)["others"]
     assert (others["systems"], others["mean"]) == (10, 0.6)

@@ -53,7 +53,7 @@ class SampleKnowledge(msgspec.Struct, frozen=True, kw_only=True):
         if self.discrimination is None:
             return say("Other systems in stored runs ({count}) earned {mean} here.", count=self.systems, mean=mean)
         return say(
-            "Other systems in stored runs ({count}) earned {mean} here, which goes with what they earn elsewhere (correlation {correlation}).",
+            "Other systems in stored runs ({count}) earned {mean} here; the correlation with what they earn elsewhere is {correlation}.",
             count=self.systems,
             mean=mean,
             correlation=f"{self.discrimination:.2f}",
