@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.trajectory import Trajectory
+from proctor_judging.matching.filled_blanks import fill_gaps
 from proctor_judging.scorers.blanks import blanks
 
 
@@ -107,3 +108,16 @@ def test_long_replies_are_read_quickly(reply: str) -> None:
     started = time.process_time()
     points("5\n6", reply)
     assert time.process_time() - started < 5
+
+
+def test_a_reply_that_repeats_itself_is_searched_quickly_for_a_completed_sentence() -> None:
+    begun = time.perf_counter()
+    fill_gaps("list: " + "a, " * 600, "The list: " + ", ".join(["____"] * 6) + " end.", 6)
+    assert time.perf_counter() - begun < 2
+
+
+def test_a_sentence_is_completed_though_its_words_come_earlier_too() -> None:
+    question = "The list has ____, ____ and ____ in it."
+    assert fill_gaps("So the list has few. The list has a, b, c and d in it.", question, 3) == ["a", "b, c", "d"]
+    assert fill_gaps("The list has a, b\nand c in it.", question, 3) == ["a", "b", "c"]
+    assert fill_gaps(f"The list has {'a' * 81}, b and c in it.", question, 3) is None

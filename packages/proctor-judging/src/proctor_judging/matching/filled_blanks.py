@@ -2,12 +2,15 @@
 
 import re
 import unicodedata
+from bisect import bisect_right
 from collections.abc import Sequence
+from itertools import pairwise
 
 from proctor_judging.matching.marked_answers import half_width, last_announced, last_boxed, without_thoughts
 from proctor_judging.matching.text import negations, tidy
 from proctor_judging.matching.unit_table import read_unit
 
+Span = tuple[int, int]
 MOST_CHARACTERS = 20_000  # of a reply in which marks within a line are looked for
 LONGEST_VALUE = 200
 _ORDINALS = {name: place for place, name in enumerate(["first", "second", "third", "fourth", "fifth", "sixth"], 1)}
@@ -67,6 +70,8 @@ _GAP = re.compile(r"_{2,}(?:\s?\([a-z /]+\))?|\(\s*\)|\[\s*\]|【\s*】")
 _HINT = re.compile(
     r"(?<=_)\s?[(（](?!\s*[)）])[A-Za-z /,']{1,40}[)）]|[(（][^()（）_]{0,40}[填选用][^()（）_]{0,40}[)）]"
 )
+_SENTENCE_END = r"[.。;]?\s*(?:\(.*)?$"
+_LONGEST_GAP = 80
 _SENTENCE_START = re.compile(r"[.。!！?？:：;；]\s*")
 _REMARK = re.compile(r"(?:(?<=\w)\s\([^()]*(?:[^\W\d_]{2}|[A-Z]\d)[^()]*\)|（[^（）]*[^\W\d_]{2}[^（）]*）)$")
 _LABEL = re.compile(r"([^:：=\d]{1,40})\s?[:：=]\s*(?=\S)")
@@ -90,18 +95,64 @@ def fill_gaps(reply: str, question: str, count: int) -> list[str] | None:
     match = _completed([first, *pieces[1:]], text) or _completed(pieces, text)
     if match is None and len(pieces) > 2 and pieces[-1]:
         match = _completed([first, *pieces[1:-1], ""], text)  # what follows the last gap may stand elsewhere
-    if match is None or len(negations(without_thoughts(reply))) != len(negations(question + "".join(match.groups()))):
+    if match is None or len(negations(without_thoughts(reply))) != len(negations(question + "".join(match))):
         return None
-    return [answer.strip("_ ") for answer in match.groups()]
+    return [answer.strip("_ ") for answer in match]
 
 
-def _completed(pieces: Sequence[str], text: str) -> re.Match[str] | None:
-    """Return where a text has the pieces of a question with something in their gaps; the words before the first gap as late as possible."""
-    pattern = r"\s*([^\n]{1,80}?)\s*".join(map(_as_words, pieces))
-    start = r"(?:^|.*(?<!\w))" if pieces[0][:1].isascii() and pieces[0] else ""
-    return re.search(
-        start + pattern + (r"" if pieces[-1] else r"[.。;]?\s*(?:\(.*)?$"), text, re.IGNORECASE | re.MULTILINE
-    )
+def _completed(pieces: Sequence[str], text: str) -> tuple[str, ...] | None:
+    """Return what a text has in the gaps between the pieces of a question, each as short as it may be; None without all pieces.
+
+    The words before the first gap are taken at the start of a line, else as late in it as possible. Each piece is looked for once at
+    each position, so that a reply that repeats itself takes no longer than another one.
+    """
+    *patterns, last = map(_as_words, pieces)
+    spans = [_spans(pattern, text) for pattern in (*patterns, last or _SENTENCE_END)]
+    chosen: list[dict[int, Span]] = []  # of each gap, the piece that follows it, by where the gap begins
+    for before, after in reversed(list(pairwise(spans))):
+        leading = [span for span in after if not chosen or span[1] in chosen[0]]
+        starts = [start for start, _ in leading]
+        nearest = {end: _nearest(text, end, leading[bisect_right(starts, end) :]) for _, end in before}
+        chosen.insert(0, {end: span for end, span in nearest.items() if span is not None})
+    at = next((end for _, end in _from_late(spans[0], text, pieces[0]) if end in chosen[0]), None)
+    if at is None:
+        return None
+    answers = []
+    for span_by_start in chosen:
+        start, end = span_by_start[at]
+        answers.append(text[at:start].strip())
+        at = end
+    return tuple(answers)
+
+
+def _spans(pattern: str, text: str) -> list[Span]:
+    """Return where a pattern matches, at every position of a text."""
+    compiled = re.compile(pattern, re.IGNORECASE | re.MULTILINE)
+    matches = (compiled.match(text, start) for start in range(len(text) + 1))
+    return [match.span() for match in matches if match is not None]
+
+
+def _nearest(text: str, gap: int, spans: Sequence[Span]) -> Span | None:
+    """Return the first of some pieces after a gap with an answer of at most 80 characters in one line; without one, with only spaces."""
+    empty = None
+    for span in spans:
+        inside = text[gap : span[0]]
+        answer = inside.strip()
+        if len(answer) > _LONGEST_GAP or "\n" in answer:
+            break
+        if answer:
+            return span
+        empty = span if inside.strip("\n") else empty
+    return empty
+
+
+def _from_late(spans: Sequence[Span], text: str, piece: str) -> list[Span]:
+    """Return where the words before the first gap are, in the order to try: by line, at its start, then from its end; Chinese ones from the first on."""
+    if not piece[:1].isascii() or not piece:
+        return [*spans]
+    whole = [span for span in spans if not text[: span[0]][-1:].isalnum() and text[: span[0]][-1:] != "_"]
+    lines = {span: text.count("\n", 0, span[0]) for span in whole}
+    return sorted(whole, key=lambda span: (lines[span], text[: span[0]][-1:] not in ("", "\n"), -span[0]))
 
 
 def _as_words(piece: str) -> str:
