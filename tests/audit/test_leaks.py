@@ -137,3 +137,14 @@ def test_an_agent_that_is_shown_its_target_is_proved(
     if found:
         replayed = CliRunner().invoke(app, report["findings"][0]["replay"].split()[1:])
         assert replayed.exit_code == 0, replayed.output
+
+
+def test_files_of_one_name_with_another_content_are_no_overlap() -> None:
+    row = {"id": "q1", "question": "Which colour is it?", "file": "1.png", "answer": "red"}
+    for name, data in (("ours", b"red"), ("other", b"green"), ("same", b"red")):
+        Path(name).mkdir()
+        write(f"{name}/exam.jsonl", [row])
+        Path(name, "1.png").write_bytes(data)
+    assert findings("ours/exam.jsonl", "--against", "other/exam.jsonl", "--check", "split-overlap") == []
+    [finding] = findings("ours/exam.jsonl", "--against", "same/exam.jsonl", "--check", "split-overlap")
+    assert finding["class"] == "proved"

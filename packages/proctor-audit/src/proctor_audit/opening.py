@@ -21,6 +21,7 @@ from proctor.datasets.formats import FileReading
 from proctor.datasets.rows import DataRow, rows
 from proctor.engine.scoring import BoundScorer
 from proctor.engine.selection import choose
+from proctor_audit.attachments import name_by_content
 from proctor_audit.audit import SPLIT, Audit, Unreadable
 from proctor_audit.findings import FindingLocation, NotChecked
 from proctor_audit.request import TaskRequest
@@ -110,7 +111,9 @@ def open_audit(request: TaskRequest, *, seconds: float = 5.0, against: str = "")
     task, samples = opened.task, opened.samples
     known = {sample.id: sample for sample in samples}
     where = _locations(request, task)
-    others, places = _read_others(replace(request, task=against, selection=Selection())) if against else ((), {})
+    others, places = (
+        _read_others(replace(request, task=against, selection=Selection()), opened) if against else ((), {})
+    )
     audit = Audit(
         name=task.name,
         task=task,
@@ -133,13 +136,13 @@ def open_audit(request: TaskRequest, *, seconds: float = 5.0, against: str = "")
     return audit
 
 
-def _read_others(request: TaskRequest) -> tuple[Sequence[Sample], Mapping[str, FindingLocation]]:
+def _read_others(request: TaskRequest, own: OpenedTask) -> tuple[Sequence[Sample], Mapping[str, FindingLocation]]:
     """Return the samples of other data, with its name in their ids and as their split, and where they are written."""
     opened = open_task(request)
     name = Path(request.task).name
     others = [
         replace(sample, id=f"{name}:{sample.id}", tags={**sample.tags, SPLIT: request.task})
-        for sample in opened.samples
+        for sample in name_by_content(opened.samples, opened.task, own.samples, own.task)
     ]
     return others, {f"{name}:{id}": where for id, where in _locations(request, opened.task).items()}
 
