@@ -27,7 +27,11 @@ EXAM: list[dict[str, Any]] = [
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("exam.jsonl").write_text("".join(json.dumps(row) + "\n" for row in EXAM), encoding="utf-8")
+    write("exam.jsonl", EXAM)
+
+
+def write(name: str, rows: list[dict[str, Any]]) -> None:
+    Path(name).write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 
 
 def proctor(*words: str) -> Result:
@@ -62,6 +66,63 @@ def test_the_answer_of_a_twin_follows_its_question() -> None:
         assert sorted(row["options"]) == sorted(next(each for each in EXAM if each["id"] == id)["options"])
     assert made["choice"]["answer"] != "A"
     assert made["text"]["answer"] != "B"
+
+
+UNSURE: list[dict[str, Any]] = [
+    {"question": "What is 12 + 8 rounded to the nearest ten?", "answer": 20},
+    {"question": "What is the largest prime that is at most 3 + 4?", "answer": 7},
+    {"question": "How much is √1 + 5?", "answer": 6},
+    {"question": "How much is 2 * 1!", "answer": 2},
+    {"question": "12 + 8 四舍五入到十位是多少？", "answer": "20"},
+    {"question": "TOM has 3 pens. Tom has 4. How many have they?", "answer": "7"},
+    {"question": "Tom has 3 pens, Mary 2. Tom gives 1. Who has more?", "answer": "tom"},
+    {"question": "How many letters has Tom, times 3?", "answer": "9"},
+    {"question": 'What is len("Tom") + 1?', "answer": "4"},
+    {"question": "Tom and Jerry had 2 fights in each of 3 films. How many?", "answer": "6"},
+    {"question": "小李子演了 3 部电影，又演了 2 部，一共几部？", "answer": "5"},
+    {"question": "小红书有 3 页，撕了 1 页，还剩几页？", "answer": "2"},
+    {"question": "大小明暗各 2 种，小明选了 1 种，剩几种？", "answer": "3"},
+    {"question": "小明的名字乘 3 有几个字？", "answer": "6"},
+    {"question": "Which?", "options": ["one", "two", "A、B"], "answer": "C"},
+    {"question": "Which?", "options": ["one", "two", "A & B"], "answer": "C"},
+    {"question": "Which?", "options": ["one", "two", "the previous two"], "answer": "C"},
+    {"question": "Which?", "options": ["一", "二", "前两项都是"], "answer": "C"},
+    {"question": "Which? A. one B. two", "options": ["one", "two"], "answer": "A"},
+    {"question": "Which fits option B?", "options": ["one", "two"], "answer": "A"},
+]
+
+
+@pytest.mark.parametrize("row", UNSURE, ids=[" ".join(map(str, row.values())) for row in UNSURE])
+def test_where_the_answer_may_not_follow_there_is_no_twin(row: dict[str, Any]) -> None:
+    write("exam.jsonl", [EXAM[0], {"id": "unsure", **row}])
+    assert [*twins()] == ["sum"]
+
+
+def test_a_new_name_is_in_no_column_that_the_agent_or_the_scorer_sees() -> None:
+    others = "Betty Carol Diana Ellen Emily Emma Helen Jane Janet Julia Karen Laura Linda Lisa Lucy Maria Mary Nancy Natalia Nina Sally"
+    row = {"id": "who", "system": f"Alice met {others}.", "question": "Alice ran. Did Alice walk? Who ran?"}
+    write("exam.jsonl", [{**row, "answer": {"winner": "Alice", "Alice": 1}}])
+    twin = twins()["who"]
+    name = twin["question"].split()[0]
+    assert name not in (*others.split(), "Alice")
+    assert twin["system"].startswith(name)
+    assert twin["answer"] == {"winner": name, name: 1}
+
+
+def test_a_person_that_the_system_message_knows_keeps_the_name() -> None:
+    row = {"id": "who", "system": "Tom Sawyer ran.", "question": "Tom ran. Did Tom walk? Who ran?", "answer": "Tom"}
+    write("exam.jsonl", [EXAM[0], row])
+    assert [*twins()] == ["sum"]
+
+
+def test_options_in_columns_of_which_some_are_empty() -> None:
+    Path("exam.csv").write_text("id,question,A,B,C,D,answer\none,Which is red?,rose,sky,grass,,A\n", encoding="utf-8")
+    assert proctor("data", "twins", "exam.csv", "-o", "twins").exit_code == 0
+    [row] = map(json.loads, Path("twins/exam.jsonl").read_text(encoding="utf-8").splitlines())
+    assert row[row["answer"]] == "rose"
+    assert sorted((row["A"], row["B"], row["C"])) == ["grass", "rose", "sky"]
+    assert row["answer"] != "A"
+    assert not row["D"]
 
 
 def test_what_has_no_twin_is_counted() -> None:

@@ -1,7 +1,7 @@
 """Make twins of the rows of a data file without a model: the same questions with other names, numbers, or orders of options.
 
 A row has a twin only where its answer follows: options move with their letter, a name changes everywhere, and numbers change where the
-question holds one expression and no other digit, so that the answer is computed again. Whoever remembers the file and not the subject
+question asks for the value of one expression in plain words, so that the answer is computed again. Whoever remembers the file and not the subject
 earns less on the twins.
 """
 
@@ -11,7 +11,7 @@ import operator
 import random
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -38,11 +38,18 @@ NAME = re.compile(
     rf"(?<![\w'-])(?:{'|'.join(n for n in GROUP_BY_NAME if n.isascii())})(?![\w-])|(?:{'|'.join(n for n in GROUP_BY_NAME if not n.isascii())})"
 )
 FULL_NAME = re.compile(
-    r"\s+(?:(?:the|in|of|von|van|de)\s+)?[A-Z\d]"
-)  # follows a first name: a person or work that is known
+    rf"\s+(?:(?:(?:the|in|of|von|van|de)\s+)?[A-Z\d]|(?:and|&)\s+(?!(?:{'|'.join(filter(str.isascii, GROUP_BY_NAME))})\b)[A-Z])"
+)  # follows a first name: a person, pair or work that is known
 TITLE = re.compile(r"([A-Z][\w.]*)\s+$")
 FIRST_WORDS = "After And As At Because Before But Can Did Does For How If In Is On Once Since So Suppose Then Today What When Where While Who Yesterday"
-REFERRING = re.compile(r"\b(?:all|none|both|neither|any|either)\b.*\b(?:above|below|these|those|options?)\b|\b(?:above|below)\b|\b(?:and|or|both|only) \(?[A-H]\)?(?!\w)|以上|上述|以下|都(?:是|不|对|错)|选项", re.IGNORECASE)  # fmt: skip
+OTHER_WORD = re.compile(rf"[大最弱较缩减细](?:{'|'.join(n for n in GROUP_BY_NAME if not n.isascii())})|(?:{'|'.join(n for n in GROUP_BY_NAME if not n.isascii())})[子书帽花旗豆薯包国队舰星度人女飞州]")  # fmt: skip
+SPELT = re.compile(r"\b(?:letters?|spel\w+|alphabet\w*|syllables?|vowels?|consonants?|initials?|rhym\w+|palindrom\w*|anagram\w*|names?|strings?|characters?|len)\b|['\"“‘`](?:[A-Z][a-z]+)['\"”’`]|名字|姓|字|拼音|笔画|押韵", re.IGNORECASE)  # fmt: skip
+LETTER_PAIR = r"(?<![A-Za-z])[A-H]\s*(?:[&/,+、，]|和|与|及|或)\s*[A-H](?![A-Za-z])|^[A-H]{2,}$"
+REFERRING = re.compile(rf"\b(?:all|none|both|neither|any|either)\b.*\b(?:above|below|these|those|options?)\b|\b(?:above|below|previous|preceding|former|latter|first (?:two|three)|last (?:two|three))\b|\b(?:and|or|both|only) \(?[A-H]\)?(?!\w)|(?-i:{LETTER_PAIR})|以上|上述|以下|[上下]面|前述|前[两二三]|都(?:是|不|对|错)|选项", re.IGNORECASE)  # fmt: skip
+LETTERED = re.compile(
+    r"(?:^|[\s(（])[A-H][.)）、:：]|\b(?:options?|choices?|answers?) \(?[A-H]\b|选项\s*[A-H]"
+)  # in a question
+PLAIN = re.compile(r"(?:[\s?？.。,，:：=()（）]|'s\b|\b(?:how|much|many|what|is|are|the|value|result|sum|difference|product|quotient|answer|of|to|for|compute|calculate|evaluate|work|out|find|solve|please|give|with|only|just|a|number|me|tell|does|do|equals?|make|get|you)\b|[计算求多少等于是几的值结果请问答案和差积商得出一下])*", re.IGNORECASE)  # fmt: skip
 EXPRESSION = re.compile(r"\d+(?:\s*[-+*/×÷]\s*\d+)+")
 OPERATORS: Mapping[type[ast.operator], Callable[[Fraction, Fraction], Fraction]] = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv}  # fmt: skip
 MOST_DRAWS = 100
@@ -97,34 +104,39 @@ def twin_of(sample: Sample, row: DataRow, columns: Mapping[str, str], seed: int)
     if not isinstance(question, str) or has_more:
         return None
     draw = random.Random(f"{seed} {sample.id}")  # noqa: S311 (no secret)
-    cells = {"id": sample.id, **row.cells}
-    kinds = []
-    options = [*options_of(sample).values()]
-    if options:
-        order = _order(options, str(sample.target), draw)
-        kinds += ["options"] if order != [*range(len(options))] else []
-        named = [options[index] for index in order]
-        cells |= (
-            dict(zip(columns["options"].split(", "), named, strict=True))
-            if ", " in columns["options"]
-            else {columns["options"]: named}
-        )
-        cells[columns["target"]] = "".join(
-            sorted(LETTERS[order.index(LETTERS.index(letter))] for letter in str(sample.target))
-        )
+    option_columns = columns.get("options", "").split(", ")
+    cells, kinds = {"id": sample.id, **row.cells}, []
+    if options_of(sample):
+        if (
+            not LETTERED.search(question)
+            and (reordered := _other_options(sample, row, option_columns, draw)) is not None
+        ):
+            cells |= {**reordered[0], columns["target"]: reordered[1]}
+            kinds.append("options")
     elif (changed := _other_numbers(question, cells[columns["target"]], draw)) is not None and "context" not in columns:
         cells |= {columns["question"]: changed[0], columns["target"]: changed[1]}
         kinds.append("numbers")
-    names = _other_names(question, sample.target, draw)
+    shown = [name for name in (*(columns.get(role) for role in SHOWN), *option_columns) if name in cells]
+    texts = " | ".join(text for name in shown for text in _texts_of(row.cells.get(name)))
+    names = _other_names(question, texts, sample.target, draw)
     if names:
-        shown = [columns[role] for role in SHOWN if role in columns]
-        cells |= {
-            name: _renamed(cells[name], names)
-            for name in [*shown, *columns.get("options", "").split(", ")]
-            if name in cells
-        }
+        cells |= {name: _renamed(cells[name], names) for name in shown}
         kinds.append("names")
     return {**cells, "twin": "+".join(kinds)} if kinds else None
+
+
+def _other_options(
+    sample: Sample, row: DataRow, columns: Sequence[str], draw: random.Random
+) -> tuple[dict[str, Any], str] | None:
+    """Return the cells of options in another order, and the letters that are right there; None where one refers to others."""
+    options, right = [*options_of(sample).values()], str(sample.target)
+    order = _order(options, right, draw)
+    filled = [name for name in columns if row.cell(name)] if len(columns) > 1 else columns
+    if order == [*range(len(options))] or (len(columns) > 1 and len(filled) != len(options)):
+        return None
+    texts = [options[index] for index in order]
+    cells: dict[str, Any] = dict(zip(filled, texts, strict=True)) if len(columns) > 1 else {columns[0]: texts}
+    return cells, "".join(sorted(LETTERS[order.index(LETTERS.index(letter))] for letter in right))
 
 
 def _order(options: Sequence[str], right: str, draw: random.Random) -> list[int]:
@@ -137,14 +149,25 @@ def _order(options: Sequence[str], right: str, draw: random.Random) -> list[int]
     return next((order for order in orders if {order.index(index) for index in indices} != indices), same)
 
 
-def _other_names(question: str, target: object, draw: random.Random) -> dict[str, str]:
-    """Return another name for each first name of a story: one that occurs twice, or a count is asked for; none where a person is known."""
-    matches = [*NAME.finditer(question)]
-    counted = Counter(match[0] for match in matches)
+def _other_names(question: str, texts: str, target: object, draw: random.Random) -> dict[str, str]:
+    """Return another name for each first name of a story: one that occurs twice, or a count is asked for.
+
+    None where a person may be known, a name may be part of another word, or its letters matter, in any of the texts of the row.
+    """
+    counted = Counter(match[0] for match in NAME.finditer(question))
     is_counted = any(map(str.isdigit, question)) and str(target).strip().isdigit()
-    if not matches or any(map(_is_known, matches)) or not (is_counted or max(counted.values()) > 1):
+    if (
+        not counted
+        or not (is_counted or max(counted.values()) > 1)
+        or SPELT.search(question)
+        or OTHER_WORD.search(texts)
+    ):
         return {}
-    free = [name for name in GROUP_BY_NAME if name not in f"{question} {target}"]
+    matches = [match for match in NAME.finditer(texts) if match[0] in counted]
+    written = Counter(match[0] for match in matches)
+    if any(map(_is_known, matches)) or any(_count_of(name, texts) > written[name] for name in counted):
+        return {}
+    free = [name for name in GROUP_BY_NAME if name.casefold() not in texts.casefold()]
     names: dict[str, str] = {}
     for name in counted:
         others = [other for other in GROUP_BY_NAME[name] if other in free and other not in names.values()]
@@ -152,6 +175,11 @@ def _other_names(question: str, target: object, draw: random.Random) -> dict[str
             return {}
         names[name] = draw.choice(others)
     return names
+
+
+def _count_of(name: str, texts: str) -> int:
+    """Return how often a name occurs as a word, in capitals or small letters too."""
+    return len(re.findall(rf"(?<![a-z]){name}(?![a-z])", texts, re.IGNORECASE))
 
 
 def _is_known(match: re.Match[str]) -> bool:
@@ -162,29 +190,42 @@ def _is_known(match: re.Match[str]) -> bool:
     )
 
 
+def _texts_of(value: object) -> Iterator[str]:
+    """Yield the texts in a cell, as they are renamed."""
+    match value:
+        case str():
+            yield value
+        case list():
+            yield from (text for each in value for text in _texts_of(each))
+        case Mapping():
+            yield from (text for each in (*value, *value.values()) for text in _texts_of(each))
+
+
 def _renamed(value: Any, names: Mapping[str, str]) -> Any:
     if isinstance(value, str):
         return NAME.sub(lambda match: names.get(match[0], match[0]), value)
+    if isinstance(value, Mapping):
+        return {_renamed(key, names): _renamed(each, names) for key, each in value.items()}
     return [_renamed(each, names) for each in value] if isinstance(value, list) else value
 
 
 def _other_numbers(question: str, target: object, draw: random.Random) -> tuple[str, Any] | None:
-    """Return a question with other numbers in its only expression and the new answer, of the same kind as the old one."""
-    found = EXPRESSION.findall(question)
-    if len(found) != 1 or any(map(str.isdigit, question.replace(found[0], ""))):
+    """Return a question with other numbers in its only expression and the new answer; None where it may ask for more than the value."""
+    expressions = EXPRESSION.findall(question)
+    if len(expressions) != 1 or PLAIN.fullmatch(question.replace(expressions[0], " ", 1)) is None:
         return None
-    value = _value_of(found[0])
+    value = _value_of(expressions[0])
     if value is None or not isinstance(target, int | str) or str(value) != str(target).strip():
         return None
     for _ in range(MOST_DRAWS):
         written = re.sub(
             r"\d+",
             lambda match: str(draw.randint(max(2, 10 ** (len(match[0]) - 1)), 10 ** len(match[0]) - 1)),
-            found[0],
+            expressions[0],
         )
         other = _value_of(written)
         if other is not None and other != value and other.denominator == 1 and (other < 0) == (value < 0):
-            return question.replace(found[0], written), type(target)(int(other))
+            return question.replace(expressions[0], written), type(target)(int(other))
     return None
 
 
