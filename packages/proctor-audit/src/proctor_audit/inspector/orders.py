@@ -1,10 +1,12 @@
 """Orders to whoever reviews a trial, and text that closes the quotation it stands in."""
 
 import re
+from collections.abc import Iterator, Sequence
 
 from proctor.runtime.patterns import compile_later
 from proctor_audit.inspector.wording import holds_any
 
+MOST_PASSES = 5  # in which lines are cut
 REVIEWER = (
     r"(?:(?:automated|automatic|ai|llm|human|any|the|all|each|every|future|language model|model|quality|safety|transcript|trajectory|log|external|downstream|this) ){0,5}"
     r"(?:reviewers?|graders?|judges?|evaluators?|auditors?|inspectors?|raters?|scorers?|assessors?|annotators?|monitors?|overseers?|review (?:system|model|tool)s?|(?:grading|evaluation|assessment|scoring|judging|moderation) (?:model|system|agent|tool)s?|checkers?)"
@@ -52,29 +54,53 @@ VERDICT = compile_later(
 
 
 def order_in(text: str) -> str:
-    """Return the part of a text that speaks to a reviewer; only what is near a word for one is searched, as texts are long."""
+    """Return the first part of a text that speaks to a reviewer."""
+    return next((text[start:end] for start, end in _find_orders(text)), "")
+
+
+def without_orders(text: str) -> str:
+    """Return a text without the lines that hold an order or a part of one, so that none can speak for the task or for a result."""
+    for _ in range(MOST_PASSES):
+        spans = [*_find_orders(text)]
+        if not spans:
+            return text
+        text = _cut_lines(text, spans)
+    return ""  # each time lines were cut, the rest made an order again
+
+
+def _cut_lines(text: str, spans: Sequence[tuple[int, int]]) -> str:
+    """Return a text without the lines that a span is in, wholly or in part."""
+    kept, start, waiting = [], 0, sorted(spans)[::-1]
+    for line in text.split("\n"):
+        end = start + len(line)
+        while waiting and waiting[-1][1] <= start:
+            waiting.pop()
+        if not waiting or waiting[-1][0] > end:
+            kept.append(line)
+        start = end + 1
+    return "\n".join(kept)
+
+
+def _find_orders(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where a text speaks to a reviewer; only what is near a word for one is searched, as texts are long."""
     end = 0
     small = text.lower()
     for noun in NOUN.finditer(text) if holds_any(small, NOUN_STEMS) else ():
         if noun.end() > end:
-            end = noun.end() + 300
-            if (match := ADDRESSED.search(text, max(0, noun.start() - 100), end)) is not None:
-                return match.group()
+            match = ADDRESSED.search(text, max(0, noun.start() - 100), noun.end() + 300)
+            end = noun.end() + 300 if match is None else match.end()
+            if match is not None:
+                yield match.span()
+    opened: dict[str, int] = {}  # where a tag is first opened, by its name
     for match in CLOSERS.finditer(text) if holds_any(small, CLOSER_STEMS) else ():
         tag = match["tag"]
+        if tag is not None and tag.lower() not in opened:
+            opening = re.search(f"<{tag}", text, re.IGNORECASE)
+            opened[tag.lower()] = len(text) if opening is None else opening.start()
         if tag is not None and (
-            f"<{tag.lower()}" in text[: match.start()].lower()
-            or not VERDICT.search(text[match.end() : match.end() + 120])
+            opened[tag.lower()] < match.start() or not VERDICT.search(text[match.end() : match.end() + 120])
         ):
             continue
         if tag is None and not VERDICT.search(text[match.start() : match.end() + 120]):
             continue
-        return text[match.start() : match.end() + 60]
-    return ""
-
-
-def without_orders(text: str) -> str:
-    """Return a text without the lines that hold an order, so that none can speak for the task or for a result."""
-    if not order_in(text):
-        return text
-    return "\n".join(line for line in text.split("\n") if not order_in(line))
+        yield match.start(), min(match.end() + 60, len(text))
