@@ -4,9 +4,12 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -20,9 +23,10 @@ from proctor.core.sample import Sample, ToolResult
 from proctor.core.score import Score
 from proctor.core.task import Task
 from proctor.core.trajectory import Trajectory
+from proctor_benchmarks.boxes import host_proxy
 from proctor_benchmarks.boxes.container import make
 from proctor_benchmarks.boxes.engines import LABEL, owner_of_boxes
-from proctor_benchmarks.boxes.host_proxy import HostProxy, is_public
+from proctor_benchmarks.boxes.host_proxy import HostProxy, check_hosts, is_public
 from proctor_benchmarks.boxes.namespace import lacks
 
 Messages = list[dict[str, Any]]
@@ -228,6 +232,67 @@ def test_a_listed_name_does_not_lead_to_private_addresses_that_are_not(tmp_path:
         HostProxy(tmp_path, ["localhost:9", "127.0.0.1:9"])._connect("localhost", 9)
 
 
-@pytest.mark.parametrize("address", ["127.0.0.1", "10.1.2.3", "169.254.169.254", "100.64.0.1", "0.0.0.0", "224.0.0.1", "::1", "fe80::1%eth0", "fd00::1", "::ffff:10.0.0.1", "64:ff9b::7f00:1", "2002:7f00:1::"])  # fmt: skip
+@pytest.mark.parametrize("address", ["127.0.0.1", "10.1.2.3", "169.254.169.254", "100.64.0.1", "0.0.0.0", "224.0.0.1", "::1", "fe80::1%eth0", "fd00::1", "::ffff:10.0.0.1", "64:ff9b::7f00:1", "2002:7f00:1::", "::127.0.0.1", "fec0::1", "4000::1"])  # fmt: skip
 def test_addresses_of_this_network_are_not_public(address: str) -> None:
     assert not is_public(address)
+
+
+@pytest.mark.parametrize("host", ["::1:443", "2001:db8::443", "[::1:443", "example.com:0", "example.com"])
+def test_a_host_is_written_with_its_port_and_an_address_with_colons_in_brackets(host: str) -> None:
+    with pytest.raises(BadInput, match="no host with a port"):
+        check_hosts([host])
+
+
+def test_hosts_are_listed_in_any_way_that_they_are_asked_for(tmp_path: Path) -> None:
+    hosts = HostProxy(tmp_path, ["[::1]:0443", "Example.com.:443"]).counts()["allowed"]
+    assert hosts == ["[::1]:443", "example.com:443"]
+    with socket.create_server(("::1", 0), family=socket.AF_INET6) as server:
+        port = server.getsockname()[1]
+        connection = HostProxy(tmp_path, [f"[::1]:{port}"])._connect("::1", port)
+        assert connection is not None
+        connection.close()
+
+
+def ask(folder: Path, request: bytes) -> bytes:
+    with socket.socket(socket.AF_UNIX) as client:
+        client.settimeout(20)
+        client.connect(str(folder / "hosts.sock"))
+        client.sendall(request)
+        return client.recv(100)
+
+
+def test_a_name_that_cannot_be_one_is_counted_as_failed(tmp_path: Path) -> None:
+    with HostProxy(tmp_path, ["a..b:443"]) as proxy:
+        assert b"502" in ask(tmp_path, b"CONNECT a..b:443 HTTP/1.1\r\n\r\n")
+        assert proxy.counts()["failed"] == {"a..b:443": 1}
+
+
+def test_connections_that_ask_for_nothing_are_ended_and_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(host_proxy, "HEADER_SECONDS", 0.3)
+    with HostProxy(tmp_path, []) as proxy, socket.socket(socket.AF_UNIX) as client:
+        client.connect(str(tmp_path / "hosts.sock"))
+        client.settimeout(0.1)
+        answer, deadline = b"", time.monotonic() + 20
+        while not answer and time.monotonic() < deadline:
+            client.sendall(b"C")  # a byte at a time, which is never too late by itself
+            with suppress(TimeoutError):
+                answer = client.recv(100)
+        assert b"403" in answer
+        assert proxy.counts()["refused"] == {host_proxy.NO_REQUEST: 1}
+
+
+def test_a_box_has_no_more_connections_at_once_than_are_allowed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(host_proxy, "MOST_CONNECTIONS", 2)
+    with HostProxy(tmp_path, []) as proxy, ExitStack() as stack:
+        for _ in range(2):
+            client = stack.enter_context(socket.socket(socket.AF_UNIX))
+            client.connect(str(tmp_path / "hosts.sock"))
+        deadline = time.monotonic() + 20
+        while proxy._served < 2 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert b"502" in ask(tmp_path, b"")
+        assert proxy.counts()["failed"] == {host_proxy.CROWDED: 1}

@@ -8,9 +8,10 @@ import ipaddress
 import socket
 import socketserver
 import threading
+import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from proctor.core.errors import BadInput
@@ -19,7 +20,11 @@ from proctor_benchmarks.boxes.forwarding import HOSTS
 STOP_SECONDS = 0.02  # until the end of the proxy is noticed, for which its run waits
 CONNECT_SECONDS, QUIET_SECONDS, HEADER_SECONDS = 20.0, 3_600.0, 30.0
 MOST_CONNECTIONS, MOST_HEADER_BYTES, MOST_REFUSED = 64, 16 << 10, 100
-OTHERS, NO_REQUEST = "others", "no request to connect"  # what is counted without the name of a host
+OTHERS, NO_REQUEST, CROWDED = (
+    "others",
+    "no request to connect",
+    "too many connections",
+)  # counted without the name of a host
 _REFUSAL = b"HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
 _CONNECTED = b"HTTP/1.1 200 Connection established\r\n\r\n"
 _FAILURE = b"HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
@@ -34,9 +39,22 @@ _TRANSLATED = ipaddress.IPv6Network("64:ff9b::/96")  # IPv4 addresses, translate
 def check_hosts(hosts: Sequence[str]) -> None:
     """Raise BadInput for a host that is not written HOST:PORT."""
     for host in hosts:
-        name, colon, port = host.rpartition(":")
-        if not (colon and name and port.isascii() and port.isdigit() and 0 < int(port) < 1 << 16) or "/" in name:
+        if _plain(host) is None:
             raise BadInput("'{host}' is no host with a port, such as api.example.com:443.", host=host)
+
+
+def _plain(host: str) -> str | None:
+    """Return HOST:PORT as hosts are compared; None for anything else, such as an address with colons that has no brackets.
+
+    >>> _plain("Example.com.:0443"), _plain("[::1]:443"), _plain("::1:443")
+    ('example.com:443', '[::1]:443', None)
+    """
+    name, _, port = host.lower().rpartition(":")
+    name = name.rstrip(".")
+    is_name = bool(name) and len(name) < 300 and name.isprintable() and "/" not in name
+    has_port = port.isascii() and port.isdigit() and len(port) < 6 and 0 < int(port) < 1 << 16
+    is_bracketed = name.startswith("[") and name.endswith("]")
+    return f"{name}:{int(port)}" if is_name and has_port and (":" not in name or is_bracketed) else None
 
 
 class HostProxy:
@@ -44,13 +62,14 @@ class HostProxy:
 
     def __init__(self, folder: Path, hosts: Sequence[str]) -> None:
         self._path = folder / HOSTS.socket
-        self._hosts = frozenset(host.lower() for host in hosts)
+        self._hosts = frozenset(filter(None, map(_plain, hosts)))
         self._lock = threading.Lock()  # of what follows, which the threads of all connections change
         self._connections: Counter[str] = Counter()
         self._refused: Counter[str] = Counter()
         self._failed: Counter[str] = Counter()
         self._bytes = Counter(sent=0, received=0)
         self._open: set[socket.socket] = set()
+        self._served = 0  # connections of the box at this moment
 
     def counts(self) -> Mapping[str, object]:
         """Return what was asked for until now: connections by host, what was refused or failed, and bytes."""
@@ -68,8 +87,8 @@ class HostProxy:
 
         class HostHandler(socketserver.BaseRequestHandler):
             def handle(self) -> None:
-                with suppress(OSError):  # the program in the box hung up
-                    proxy._serve(self.request)
+                with suppress(OSError), proxy._counted() as is_crowded:  # the program in the box hung up
+                    proxy._serve(self.request, is_crowded=is_crowded)
 
         class Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
             daemon_threads = True
@@ -89,8 +108,24 @@ class HostProxy:
                 with suppress(OSError):
                     connection.shutdown(socket.SHUT_RDWR)
 
-    def _serve(self, client: socket.socket) -> None:
+    @contextmanager
+    def _counted(self) -> Iterator[bool]:
+        """Count a connection of the box while it lasts; yields true if there are too many."""
+        with self._lock:
+            self._served += 1
+            is_crowded = self._served > MOST_CONNECTIONS
+        try:
+            yield is_crowded
+        finally:
+            with self._lock:
+                self._served -= 1
+
+    def _serve(self, client: socket.socket, *, is_crowded: bool) -> None:
         """Answer one request to connect, and carry what follows."""
+        if is_crowded:
+            self._note(self._failed, CROWDED)
+            client.sendall(_FAILURE)
+            return
         asked = _read_request(client)
         if asked is None or asked not in self._hosts:
             self._note(self._refused, asked or NO_REQUEST)
@@ -99,7 +134,7 @@ class HostProxy:
         host, _, port = asked.rpartition(":")
         try:
             server = self._connect(host.strip("[]"), int(port))
-        except OSError:
+        except (OSError, UnicodeError):  # the latter for a name that cannot be one
             self._note(self._failed, asked)
             client.sendall(_FAILURE)
             return
@@ -124,10 +159,8 @@ class HostProxy:
         Raises:
             OSError: no address is known, or none answers.
         """
-        if len(self._open) >= MOST_CONNECTIONS:
-            raise OSError(host)
         addresses = [str(row[4][0]) for row in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
-        allowed = [address for address in addresses if is_public(address) or f"{address}:{port}" in self._hosts]
+        allowed = [address for address in addresses if is_public(address) or _written(address, port) in self._hosts]
         for address in allowed[:-1]:
             with suppress(OSError):
                 return socket.create_connection((address, port), CONNECT_SECONDS)
@@ -168,21 +201,27 @@ def is_public(text: str) -> bool:
             return is_public(str(inner))
         if address in _TRANSLATED:
             return is_public(str(ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)))
-    return address.is_global and not address.is_multicast
+        if address.is_site_local:
+            return False
+    return address.is_global and not address.is_multicast and not address.is_reserved
+
+
+def _written(address: str, port: int) -> str:
+    return f"[{address}]:{port}" if ":" in address else f"{address}:{port}"
 
 
 def _read_request(client: socket.socket) -> str | None:
     """Return HOST:PORT of a request to connect; None for anything else."""
-    client.settimeout(HEADER_SECONDS)
+    deadline = time.monotonic() + HEADER_SECONDS
     header = b""
     while b"\r\n\r\n" not in header and len(header) < MOST_HEADER_BYTES:
-        data = client.recv(1)  # nothing of what follows is the proxy's
+        client.settimeout(max(deadline - time.monotonic(), 0.001))
+        try:
+            data = client.recv(1)  # nothing of what follows is the proxy's
+        except TimeoutError:
+            return None
         if not data:
             return None
         header += data
     words = header.partition(b"\r\n")[0].decode("latin-1").split(" ")
-    if len(words) != 3 or words[0] != "CONNECT":
-        return None
-    host, colon, port = words[1].lower().rpartition(":")
-    is_named = colon and host and len(words[1]) < 300 and words[1].isprintable() and port.isascii() and port.isdigit()
-    return f"{host.rstrip('.')}:{int(port)}" if is_named and len(port) < 6 else None
+    return _plain(words[1]) if len(words) == 3 and words[0] == "CONNECT" else None
