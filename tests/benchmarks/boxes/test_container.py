@@ -257,7 +257,8 @@ def ask(folder: Path, request: bytes) -> bytes:
     with socket.socket(socket.AF_UNIX) as client:
         client.settimeout(20)
         client.connect(str(folder / "hosts.sock"))
-        client.sendall(request)
+        if request:
+            client.sendall(request)
         return client.recv(100)
 
 
