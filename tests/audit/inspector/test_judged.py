@@ -136,6 +136,22 @@ def test_each_question_is_asked_of_as_many_trials_as_are_wanted() -> None:
     assert share.scored == 2
 
 
+def test_of_a_record_that_is_too_long_to_be_shown_whole_nothing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    long = row("on " + "x" * 5_000)
+    Path("chats.jsonl").write_text(json.dumps(long) + "\n", encoding="utf-8")
+    inspection, asked = judged({CLAIMS: CLAIM})
+    assert all("x" * 5_000 in text for text in asked), "what supports a claim may be at the end of a result"
+    assert found(inspection) == [(CLAIMS, "look", "The lamp is off now")]
+    monkeypatch.setattr("proctor_audit.inspector.judged.MOST_CHARACTERS", 5_000)
+    inspection, asked = judged({CLAIMS: CLAIM})
+    assert (asked, found(inspection)) == ([], [])
+    [left] = [each for each in inspection.report.not_checked if each.check == CLAIMS]
+    assert (left.samples, left.applies) == (("t1",), True)
+    assert "too long" in str(left.reason)
+    [share] = [each.share for each in inspection.prevalence if each.check == CLAIMS]
+    assert share.scored == 0
+
+
 def test_a_judge_is_named_on_the_command_line() -> None:
     reply = {"judged-unsupported-answer": NO, CLAIMS: CLAIM}
     Path("judge.jsonl").write_text(json.dumps(reply) + "\n", encoding="utf-8")
