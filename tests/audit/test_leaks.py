@@ -148,3 +148,12 @@ def test_files_of_one_name_with_another_content_are_no_overlap() -> None:
     assert findings("ours/exam.jsonl", "--against", "other/exam.jsonl", "--check", "split-overlap") == []
     [finding] = findings("ours/exam.jsonl", "--against", "same/exam.jsonl", "--check", "split-overlap")
     assert finding["class"] == "proved"
+
+
+@pytest.mark.parametrize(
+    "pair", ["x ∈ A|x ∉ A", "A ∪ B = A|A ∩ B = A", "p true|¬p true", "😀 sad|😢 sad", "की here|का here"]
+)
+def test_questions_that_differ_by_a_sign_are_not_the_same_in_other_words(pair: str) -> None:
+    for name, said in zip(("ours.jsonl", "theirs.jsonl"), pair.split("|"), strict=True):
+        write(name, [{"id": "q", "question": f"Is {said}?", "answer": "yes"}])
+    assert findings("ours.jsonl", "--against", "theirs.jsonl", "--check", "split-overlap") == []

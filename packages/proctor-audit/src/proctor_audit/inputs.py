@@ -14,8 +14,8 @@ from proctor_audit.audit import Audit
 from proctor_audit.wording import fold, options_of, targets_of, text_of_target
 
 WORD = re.compile(
-    r"\d+(?:[.,:/]\d+)*|[^\W\d_㐀-鿿]+(?:'[^\W\d_]+)?|[㐀-鿿]|[-+*/=<>%$€£¥^|&~#@()\[\]{}\\_°′″±×÷√∑∫≤≥≠]"
-)
+    r"\d+(?:[.,:/]\d+)*|[^\W\d_㐀-鿿]+(?:'[^\W\d_]+)?|[㐀-鿿]|[^\w\s.,:;!?…'\"`‘’“”«»‹›„‚。，、；：！？《》〈〉「」『』【】·•–—―‐‑\u200b-\u200f\u2060\ufe0e\ufe0f\ufeff]|_"
+)  # numbers, words, and all signs but punctuation
 EMPTY_WORDS = frozenset(("a", "an", "the", "please", "kindly", "-"))
 FILLERS = [re.compile(text) for text in ("请问", "请", "呢", "吗", "啊", "呀", "(?<=[^目])的(?=[?？。]|$)")]
 CONTRACTIONS = [
@@ -97,6 +97,8 @@ def near_key(sample: Sample) -> str:
     >>> ask = lambda text: near_key(Sample.ask("a", text))
     >>> ask("What is the capital of Peru?") == ask("what's the capital of Peru ?"), ask("Is 3 > 2?") == ask("Is 3 < 2?")
     (True, False)
+    >>> ask("Is x ∈ A?") == ask("Is x ∉ A?"), ask("Is 😀 sad?") == ask("Is 😢 sad?")
+    (False, False)
     """
     said = [[message.role, near_words(message.text)] for turn in sample.turns for message in turn.messages]
     others = [
