@@ -21,7 +21,7 @@ from proctor_judging.scorers.refusal_model import ANSWERS, DECLINES, RENDERS
 
 DATA = Path(__file__).parents[1] / "tests" / "data"
 FOLDER = DATA / "held_out"
-TUNED = DATA / "replies" / "tuned" / "refusal.jsonl"  # those in `unseen` are never fitted
+CHAT_REPLIES = ("tuned", "unseen")  # folders of `replies`; those in `third` are never fitted
 WEIGHTS = Path(refusal_model.__file__).with_name("refusal_weights.txt")
 ROUNDS, EPOCHS = 4, 12
 RATE, SHRINKAGE = 0.05, 0.002
@@ -48,9 +48,10 @@ def read_pairs() -> list[Pair]:
         for line in file.read_text(encoding="utf-8").splitlines():
             row = json.loads(line)
             pairs.append(_pair(row, file.stem, row["same"], 1 if number >= FRESH else 0.6))
-    rows = [json.loads(line) for line in TUNED.read_text(encoding="utf-8").splitlines()]
-    rows = [row for row in rows if not RENDERS.search(row["question"])]  # no weight decides these
-    pairs += [_pair(row, "tuned", row["same"], 1) for row in rows if row["same"] is not None]
+    for corpus in CHAT_REPLIES:
+        text = (DATA / "replies" / corpus / "refusal.jsonl").read_text(encoding="utf-8")
+        rows = [row for row in map(json.loads, text.splitlines()) if row["same"] is not None]
+        pairs += [_pair(row, corpus, row["same"], 1) for row in rows if not RENDERS.search(row["question"])]
     others = [json.loads(line) for name in ("number_22", "answer_18", "answer_22") for line in _lines(name)]
     pairs += [_pair(row, "others", False, 0.4) for row in others if row.get("same") and len(row["answer"]) > 25]
     return [pair for pair in pairs if pair.sentences]
