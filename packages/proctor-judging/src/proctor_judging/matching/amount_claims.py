@@ -165,21 +165,29 @@ def _candidates(sentence: str, question: str, order: int) -> list[_Candidate]:
 def _no_such_thing(sentence: str, question: str, order: int) -> list[_Candidate]:
     """Return a zero where a sentence says that there is none of what the question counts: `Tom has no siblings`."""
     noun = counted(question)
-    if not noun or negations(question):
+    if negations(question) or not (noun or wording.ASKS_PEOPLE.search(question)):
         return []
-    if noun.isascii():
+    if not noun:
+        none = None
+    elif noun.isascii():
         stem = re.escape(noun[:-1] if noun.endswith("s") and len(noun) > 3 else noun)
         none = re.search(
             rf"\b(?:no|without(?: any)?) {stem}(?:s|es)?\b(?! (?:other|more|less) than)", sentence, re.IGNORECASE
         )
     else:
         none = re.search(rf"(?:没有?|无)(?:任何)?{re.escape(noun)}(?=$|[，,。！；])", sentence)
-    none = none if none is not None else wording.NONE_AT_ALL.search(sentence)
+    none = none or _nobody(sentence, question) or (wording.NONE_AT_ALL.search(sentence) if noun else None)
     if none is None:
         return []
     return [
         _Candidate("0", none[0], 0, len(none[0]), order, vague=False, segment=none[0], cell=none[0], context=none[0])
     ]
+
+
+def _nobody(sentence: str, question: str) -> re.Match[str] | None:
+    """Match `No one` where nobody did what the question asks how many people did, and nothing else is said."""
+    nobody = wording.NOBODY.match(sentence) if wording.ASKS_PEOPLE.search(question) else None
+    return nobody if nobody is not None and echo(sentence[nobody.end() :]) <= echo(question) else None
 
 
 def _clauses(sentence: str) -> list[str]:
@@ -467,7 +475,7 @@ def _is_base(one: _Candidate) -> bool:
 def _is_whole(those: Sequence[_Candidate]) -> bool:
     """True if the first amount is a total of which the others are parts: `合起来40颗，其中黑的26颗`."""
     return wording.WHOLE_SAID.search(those[0].before) is not None and all(
-        0 < candidate.order - those[0].order < 100 and not wording.TOTAL.search(candidate.clause)
+        0 < candidate.order - those[0].order < 100 and not (candidate.vague or wording.TOTAL.search(candidate.clause))
         for candidate in those[1:]
     )
 

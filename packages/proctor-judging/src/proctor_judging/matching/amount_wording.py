@@ -95,7 +95,7 @@ NOT_A_MODEL = frozenset(
     ]
 )
 IN_A_YEAR = compile_later(
-    r"(?:\b(?:in|since|by|from|until|of|during|before|after|born|founded|opened|\w+ed)\s|[于在自从]|截至|成立于|建于|生于)$",
+    r"(?:\b(?:in|since|by|from|until|of|during|before|after|born|founded|opened|\w+ed|Q[1-4])\s|[于在自从]|截至|成立于|建于|生于)$",
     re.IGNORECASE,
 )
 ASKS_YEAR = compile_later(
@@ -148,7 +148,7 @@ UNIT_ASKED = compile_later(
 
 ASKS_YEARS = compile_later(r"多少个?年(?!级|代)|几年(?!级)|how many years", re.IGNORECASE)
 ASKS_DIFFERENCE = compile_later(
-    r"\bby how (?:many|much)\b|\bhow (?:many|much)(?: \w+)? did .{1,40} (?:grow|rise|fall|increase|drop|decrease|decline|change|win|lose|improve)\b|\bhow (?:many|much) (?:\w+ )?(?:more|fewer|less|cheaper|older|taller|longer|further)\b|\bdifference\b|\bmargin\b|[多少高低贵便宜大小快慢重轻长短远近赢输涨跌增减差](?:宜|出|了|过)?(?:多少|几)(?!年前)",
+    r"\bby how (?:many|much)\b|\bhow (?:many|much)(?: \w+)? did .{1,40} (?:grow|rise|fall|increase|drop|decrease|decline|change|win|lose|improve)\b|\bhow (?:many|much) (?:\w+ )?(?:more|fewer|less|cheaper|older|taller|longer|further)\b|\bdifference\b|\bmargin\b|[多少高低贵便宜大小快慢重轻长短远近赢输涨跌增减差](?:宜|出|了|过)?(?:多少|几)(?!年前)|比[^，。？]{1,12}[多少][\u3400-\u9fff]{1,2}(?:多少|几)",
     re.IGNORECASE,
 )
 DIFFERENCE_BEFORE = compile_later(
@@ -171,6 +171,11 @@ PARTICIPLE = compile_later(r"^(?:having|after|by|while) (?=\w+)", re.IGNORECASE)
 DIGITS = compile_later(r"\d+")
 ELLIPTIC = compile_later(r"%|比| more\b")
 NONE_AT_ALL = compile_later(r"一[个個只名位条本张件棵辆座](?:也|都)没有?|\bnone\b|\bnot a single\b", re.IGNORECASE)
+NOBODY = compile_later(r"(?:no one|nobody)\b|没有?人", re.IGNORECASE)
+ASKS_PEOPLE = compile_later(
+    r"\bhow many (?:\w+ )?(?:people|persons|students|pupils|guests|members|workers|passengers|visitors)\b|(?:多少|几)[个名位]?人",
+    re.IGNORECASE,
+)
 DEFEATS = compile_later(r"\b(?:defeat(?:s|ed)|beats?|edged out)\b|战胜|击败|胜过|打败|险胜")
 ASKS_WINNER = compile_later(r"\bwinn(?:er|ing)\b|获胜|[胜赢][者家方]|胜出|当选", re.IGNORECASE)
 ASKS_LOSER = compile_later(r"\blos(?:er|ing)\b|落选|[败输][者家方]", re.IGNORECASE)

@@ -25,13 +25,14 @@ COUNTED = "个個位名只隻条條张張本件次种種人天年块塊章节節
 WORD_NUMBERS = "|".join(sorted({*SMALL, *TENS} - {"one", "a", "an"}, key=len, reverse=True))
 WORD_PARTS = "|".join(sorted(PARTS, key=len, reverse=True))
 MONTHS = r"(?:january|february|march|april|june|july|august|september|october|november|december|may|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b"
+AT_TIME = r"(?:,? at \d{1,2}(?::\d\d)?(?: ?[ap]\.?m\b\.?)?)?"
 SPAN = compile_later(
     r"(?P<compound>\b\d{1,4}\s?(?:(?:hours?|hrs?|h|minutes?|mins?|m|years?|weeks?|days?|feet|foot|ft|pounds?|lbs?)\.?,?\s(?:and\s)?)\d{1,2}\s?"
     r"(?:months?|days?|hours?|minutes?|mins?|m|seconds?|secs?|s|inch(?:es)?|in|ounces?|oz)\b|\d{1,3}(?:小时|个小时|分钟?|天|年)零?\d{1,2}(?:小时|个小时|分钟?|秒|个月|天)|\d{1,3}秒\d{1,3})"
     r"|(?P<clock>(?:half|(?:a )?quarter) (?:past|to) \w{1,6}\b(?: in the (?:morning|afternoon|evening))?|[一二三四五六七八九十]{1,3}[点點](?:半|整|钟|[一三]刻|[一二三四五六七八九十]{1,3}分)|(?:上午|下午|晚上|早上|凌晨|中午|傍晚)(?:\d{1,2}|[一二三四五六七八九十]{1,3})[点點时時](?:半|整|[一三]刻|\d{1,2}分?|[一二三四五六七八九十]{1,3}分?)?)"
     r"|(?P<tuple>\((?:[-+\d./√πa-z\\ ]+,)+[-+\d./√πa-z\\ ]+\)|(?<![\d:.])\d{1,3}:\d{1,3}(?![\d:])(?!\s?[ap]\.?m)|(?<![\d.-])\d{1,3}-\d{1,3}(?![\d.-])(?!\s?[\w%°]))|(?P<date>公元前?\d+年(?:\d{1,2}月(?:\d{1,2}[日号號])?)?|\d{4}年\d{1,2}月(?:\d{1,2}[日号號](?:(?:上午|下午|晚上|凌晨|中午)?\d{1,2}(?:[点點时時](?:\d{1,2}分?|半)?|:\d\d))?)?|\d{1,2}月\d{1,2}[日号號]|\d{4}-\d{1,2}-\d{1,2}"
-    rf"|(?:{MONTHS})\.? (?:\d{{1,2}}(?:st|nd|rd|th)?(?:, ?| )\d{{4}}|\d{{4}}|\d{{1,2}}(?:st|nd|rd|th)?\b)"
-    rf"|(?:the )?\d{{1,2}}(?:st|nd|rd|th)? (?:of )?(?:{MONTHS})\.?(?:,? \d{{4}})?"
+    rf"|(?:{MONTHS})\.? (?:\d{{1,2}}(?:st|nd|rd|th)?(?:, ?| )\d{{4}}{AT_TIME}|\d{{4}}|\d{{1,2}}(?:st|nd|rd|th)?\b)"
+    rf"|(?:the )?\d{{1,2}}(?:st|nd|rd|th)? (?:of )?(?:{MONTHS})\.?(?:,? \d{{4}}{AT_TIME})?"
     r"|\d{1,4} (?:BCE?|AD|CE)\b|\d{1,2}(?::\d\d){1,2}(?: ?[ap]\.?m\b\.?)?|\d{1,2}\.\d\d ?[ap]\.?m\b\.?|\d{1,2} ?[ap]\.?m\b\.?|\d{1,2}(?:st|nd|rd|th) century|\d{1,2}世纪)"
     r"|(?P<number>(?<![A-Za-z_\d.^])[-+]?(?:[$€£¥₹]\d[\d,]*(?:\.\d+)?\s?(?:[KMB]|bn|mn)(?![A-Za-z])|[$€£¥₹]?\d[\d,]*(?:\.\d+)?)(?:[eE][-+]?\d+| ?[×x*] ?10\^?\{?[-+]?\d+\}?)?(?: ?/ ?\d+)?π?(?:(?: ?[%°万亿]| per ?cent\b| (?:million|billion|thousand|trillion|hundred|dozen)"
     r"\b|(?:st|nd|rd|th)\b))?)"
@@ -41,7 +42,7 @@ SPAN = compile_later(
     re.IGNORECASE,
 )
 AMOUNT_AND_UNIT = compile_later(
-    r"(?P<sign>(?:US|HK|[AC])?[$€£¥]|USD|EUR|GBP|CNY|RMB|JPY|)\s?(?P<amount>[-+]?\d[\d,]*(?:\.\d+)?(?:[万亿]|\s?[×x*]\s?10\^?\{?[-+]?\d+\}?|\s(?:million|billion|thousand|hundred|dozen))?|[零〇一二两三四五六七八九十百千万亿]{2,})\s?(?P<unit>[^\s\d].{0,30})?"
+    r"(?P<sign>(?:US|HK|[AC])?[$€£¥]|USD|EUR|GBP|CNY|RMB|JPY|)\s?(?P<amount>[-+]?\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+|[万亿]|\s?[×x*]\s?10\^?\{?[-+]?\d+\}?|\s(?:million|billion|thousand|hundred|dozen))?|[零〇一二两三四五六七八九十百千万亿]{2,})\s?(?P<unit>[^\s\d].{0,30})?"
 )
 SUBJECT = compile_later(
     r"(?:there|exactly|only|about|approximately|around|a total of|一共|共|约)?\s?[-+$€£¥]?[\d一二三四五六七八九十两百千]|(?:exactly|only|about|around)?\W*(?:"
@@ -123,7 +124,7 @@ def without_asked_unit(text: str, question: str) -> str:
     paid = quantity.unit.dimensions in CURRENCIES and quantity.unit.factor == 1 and read_asked(question).money
     named = old or paid or name in COUNTS or (name in question if not name.isascii() or name == "$" else name in words)
     return (
-        match["amount"]
+        without_unit(text)
         if named or quantity.unit in [read_unit(word) for word in words if len(word) > 1 or not word.isascii()]
         else text
     )

@@ -17,6 +17,7 @@ from proctor_judging.matching.answer_layout import bold_list, is_sentence, joine
 from proctor_judging.matching.asked import QuestionForm, read_asked
 from proctor_judging.matching.comparisons import read_comparison
 from proctor_judging.matching.dates import read_moments
+from proctor_judging.matching.echoed_predicates import denied_subject, lettered
 from proctor_judging.matching.extract import final_answer
 from proctor_judging.matching.han_clauses import answering_clause, weekday
 from proctor_judging.matching.han_words import marked_name, read_han_words
@@ -29,6 +30,7 @@ from proctor_judging.matching.plain_prose import plain_prose
 from proctor_judging.matching.quantities import read_quantity
 from proctor_judging.matching.question_words import MOST_CHARACTERS, echo, stem
 from proctor_judging.matching.ranges import read_span
+from proctor_judging.matching.remarks import before_remark
 from proctor_judging.matching.sentences import (
     CONCLUDES,
     COPULA,
@@ -105,6 +107,11 @@ BECAUSE = compile_later(
 )
 PART_OF = compile_later(r"\band\b|\b(?:half|part|most|all|some|both|one|each|piece|pair) of\b", re.IGNORECASE)
 WHY = compile_later(r"\bwhy\b|为什么|为何", re.IGNORECASE)
+TIME_OF_DAY = compile_later(
+    r"(?<=\d)(?:,? at|,)? \d{1,2}(?::\d\d)?(?: ?[ap]\.?m\.?)?$|(?<=[日号號])(?:上午|下午|晚上|凌晨|中午)?\d{1,2}[点點时時:].*$",
+    re.IGNORECASE,
+)
+YEAR_OR_AM = compile_later(r",? \d{4}$|^\d{4}年|\s?a\.?m\.?$", re.IGNORECASE)
 MONTH = compile_later(r"\b(?:which|what) month\b", re.IGNORECASE)
 RATE = compile_later(r"(?:\s(?:per|an?|each|every)\s|/)([a-z]{3,12})$", re.IGNORECASE)
 IS_IT = compile_later(r"(?:\b(?:is|equals)|[是为])\s?$", re.IGNORECASE)
@@ -213,6 +220,8 @@ def read_statements(text: str, question: str = "") -> tuple[Claim, ...]:
         return ()
     sentences = [sentence for sentence in sentences if not COURTESY.match(sentence)] or sentences
     sentences = [sentence for sentence in sentences if not HEADING.fullmatch(sentence)] or sentences
+    if asked.kind in ("words", "") and (named := _by_form(sentences, asked)):
+        return (Claim(named),)
     if (first := read_comparison(sentences, asked)) is not None:
         return (Claim((first, ARTICLE.sub("", first))),)
     if (alternative := chosen_alternative(sentences, asked, question)) is not None:
@@ -229,6 +238,17 @@ def read_statements(text: str, question: str = "") -> tuple[Claim, ...]:
     if forms := _of_shape(text, sentences, asked, question):
         return (Claim(forms),)
     return _of_content(text, sentences, spoken, question)
+
+
+def _by_form(sentences: Sequence[str], asked: QuestionForm) -> tuple[str, ...]:
+    """Return the forms of what a reply names before a remark, before the denial of its question, or by a letter."""
+    concluded = any(map(CONCLUDES.match, sentences))
+    if not concluded and (name := before_remark(sentences[0]) if sentences else ""):
+        forms = [*variants(name), *aliases(name)]
+        return tuple(dict.fromkeys([*forms, *shorter_names(forms, asked)]))
+    if subject := denied_subject(sentences, asked):
+        return (subject, ARTICLE.sub("", subject))
+    return lettered(sentences, asked)
 
 
 def _of_shape(text: str, sentences: Sequence[str], asked: QuestionForm, question: str) -> tuple[str, ...]:
@@ -448,7 +468,8 @@ def _of_amount(amount: Amount, asked: QuestionForm) -> list[Claim]:
     ):
         forms.append(without_unit(amount.text))
     if read_moments(tidy(amount.text)):
-        forms = [amount.text, re.sub(r",? \d{4}$|^\d{4}年|\s?a\.?m\.?$", "", amount.text, flags=re.IGNORECASE)]
+        day = TIME_OF_DAY.sub("", amount.text)
+        forms = [amount.text, *(YEAR_OR_AM.sub("", text) for text in (amount.text, day)), day]
         if asked.kind == "moment" and (year := YEAR.search(amount.text)) is not None:
             forms.append(year[0])
     if (rate := RATE.search(amount.text)) is not None and stem(rate[1]) in asked.stems:

@@ -38,6 +38,7 @@ _SEPARATORS = (
     "、",
     r"\s[|/]\s",
     r"\s+(?:and|和)\s+|[和与及]",
+    r"(?<=\d)\s?[-–—~～至]\s?(?=\d)",
     r"\s+",
 )
 _JOIN = re.compile(r"(?:,?\s+and|[,，]?\s?而?且)$", re.IGNORECASE)
@@ -73,7 +74,9 @@ _HINT = re.compile(
 _SENTENCE_END = r"[.。;]?\s*(?:\(.*)?$"
 _LONGEST_GAP = 80
 _SENTENCE_START = re.compile(r"[.。!！?？:：;；]\s*")
-_REMARK = re.compile(r"(?:(?<=\w)\s\([^()]*(?:[^\W\d_]{2}|[A-Z]\d)[^()]*\)|（[^（）]*[^\W\d_]{2}[^（）]*）)$")
+_REMARK = re.compile(
+    r"(?:(?:(?<=\w)\s|(?<=[\u3400-\u9fff]))\([^()]*(?:[^\W\d_]{2}|[A-Z]\d)[^()]*\)|（[^（）]*[^\W\d_]{2}[^（）]*）)$"
+)
 _LABEL = re.compile(r"([^:：=\d]{1,40})\s?[:：=]\s*(?=\S)")
 _IN_UNIT = re.compile(r"([-+−]?\d[\d.,/]*)\s?(\D{1,12})")
 _NEXT_WORDS = re.compile(r"(([°%]?[A-Za-z]{1,20}|[\u3400-\u9fff])[\u3400-\u9fff]{0,3})")
@@ -97,7 +100,7 @@ def fill_gaps(reply: str, question: str, count: int) -> list[str] | None:
         match = _completed([first, *pieces[1:-1], ""], text)  # what follows the last gap may stand elsewhere
     if match is None or len(negations(without_thoughts(reply))) != len(negations(question + "".join(match))):
         return None
-    return [answer.strip("_ ") for answer in match]
+    return _bold_where_begun([answer.strip("_ ") for answer in match], bold_words(reply))
 
 
 def _completed(pieces: Sequence[str], text: str) -> tuple[str, ...] | None:
@@ -226,8 +229,7 @@ def read_blanks(reply: str, count: int) -> list[str]:
     if sorted(after) == list(range(1, count + 1)):
         return [after[number] for number in sorted(after)]
     if (inline := _inline(text, count)) is not None:
-        fresh = [next((one for one in bold if answer.startswith(one)), answer) for answer in inline]
-        return [next(iter(_QUOTED.findall(answer)), answer) for answer in fresh]
+        return [next(iter(_QUOTED.findall(answer)), answer) for answer in _bold_where_begun(inline, bold)]
     for marked in (_QUOTED.findall(text), bold):
         if len(marked) == count:
             return list(marked)
@@ -246,10 +248,18 @@ def read_blanks(reply: str, count: int) -> list[str]:
     return answers + [""] * (count - len(answers))
 
 
+def _bold_where_begun(answers: Sequence[str], bold: Sequence[str]) -> list[str]:
+    """Return each answer, or the bold words with which it begins: `100` of `**100** bpm`."""
+    return [next((words for words in bold if answer.startswith(words)), answer) for answer in answers]
+
+
 def bold_words(text: str) -> list[str]:
     """Return the words that are bold or formatted as code, without those that number the blanks."""
     marked = [match[1] or match[2] for match in _BOLD.finditer(text[-MOST_CHARACTERS:])]
-    return [one for one in marked if not _A_MARK.fullmatch(one)]
+    numbers = [str(number) for number in range(1, len(marked) + 1)]
+    if all(map(str.isdecimal, marked)) and marked != numbers:
+        return marked
+    return [words for words in marked if not _A_MARK.fullmatch(words)]
 
 
 def _of_table(text: str) -> str:

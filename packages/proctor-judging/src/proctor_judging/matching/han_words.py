@@ -171,7 +171,8 @@ def _agents(clause: str, predicate: str, question: str) -> Iterable[str]:
         most = re.match(rf"(.{{1,8}}?)(?:的?{measure}|的[^，]{{1,4}}|[^，]得)?(?:{degree}){quality}(?:$|的)", clause)
         if most is not None and (compared[1] or (measure and measure in clause)):
             yield _after_last_is(most[1])
-    if deed := next((at for at in range(2, len(clause)) if clause[at : at + 2] in _pairs(predicate)), 0):
+    deeds = (at for at in range(2, len(clause)) if clause[at : at + 2] in _pairs(predicate))
+    if deed := next((at for at in deeds if clause[at + 2 : at + 3] not in ("家", "者")), 0):  # not 作曲 of 作曲家
         doer = AGENT_END.sub("", _trimmed(_after_last_is(clause[:deed])))
         is_first = clause.startswith(doer) or clause[:deed] in (f"是{doer}", f"最后是{doer}", f"最终是{doer}")
         if (len(doer) <= deed - 2 or FIRST_TO.match(clause, deed)) and is_first:

@@ -137,6 +137,10 @@ def new_han_words(sentences: Sequence[str], asked: QuestionForm) -> tuple[str, .
     if denied or HAN_GAP.search(rest):
         return ()
     following = question[gap.end() + 2 * (MEASURED.search(gap[0]) is not None) :]
-    ends = [at for at in range(1, len(rest) - 1) if rest[at : at + 2] in following]
+    ends = [
+        at
+        for at in range(1, len(rest) - 1)
+        if rest[at : at + 2] in following and rest[at + 2 : at + 3] not in ("家", "者")
+    ]
     forms = (rest, rest[: ends[0]]) if ends else (rest,)
     return forms if 0 < len(rest) <= LONGEST_HAN else ()

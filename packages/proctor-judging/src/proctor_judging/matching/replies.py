@@ -115,8 +115,8 @@ def _truth_of(target: str, question: str) -> bool | None:
     asked = question.rstrip("？?。 ")
     if (said := truth_of(target)) is not None or not asked.endswith("吗") or target.isascii():
         return said
-    if target[:1] in "不没" and asked.endswith(target[1:] + "吗"):
-        return False if len(target) > 1 and not asked.endswith(target + "吗") else None
+    if target[:1] in "不没" and len(target) > 1 and target[1:] in asked:
+        return False if target not in asked else None
     return True if asked.endswith(target + "吗") and asked[: -len(target) - 1][-1:] not in "不没" else None
 
 

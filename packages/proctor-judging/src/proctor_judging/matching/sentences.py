@@ -31,7 +31,7 @@ COURTESY = compile_later(
 )  # fmt: skip
 LEAD = compile_later(
     r"(?:(?:without (?:a |any )?(?:question|doubt)|no doubt(?: about it)?|so|therefore|thus|hence|then|finally|overall|in (?:total|conclusion|summary|short)|altogether|and|but|well|yes|"
-    r"yeah|indeed|no|right|sure|certainly|of course|as a result|consequently|accordingly|in fact|answer|actually|clearly|okay)\b"
+    r"yeah|indeed|no(?!\sone\b)|right|sure|certainly|of course|as a result|consequently|accordingly|in fact|answer|actually|clearly|okay)\b"
     r"[,:.!]?\s*|i(?:'m| am) (?:confident|sure|certain)(?: that)?\s+|i(?:['’]d (?:say|go with|choose|pick)| would (?:go with|choose|pick)| think| believe| would say| conclude| know| recall| find)"
     r"(?: that)?\s*,?\s+|we (?:can )?(?:get|have|find|see|obtain|conclude|know)(?: that)?\s+(?=\S+\s)|this (?:means|gives)"
     r"(?: that)?\s+|which (?:means|gives)(?: that)?\s+|the answer is that\s+|(?:因此|所以|故此?|综上(?:所述)?|于是|那么|最终|最后|"
@@ -66,7 +66,9 @@ OTHERS_SAY = compile_later(
     r"是否|曾经|曾是|(?<![所没具])有人|误以为|据称|(?<![可足加])以为|的话|假设|假如|如果|(?<![主只重])要是|错误|排除|除了|除外|以外|而非|怀疑", re.IGNORECASE
 )  # fmt: skip
 # `Not Rome.`, before what it is
-DENIAL = compile_later(r"not\s[^.,;]{1,40}|(?:不是|并非)[^，,。]{1,20}", re.IGNORECASE)
+DENIAL = compile_later(
+    r"not\s(?!(?:true|correct|right|really|at all)\b)[^.,;]{1,40}|(?:不是|并非)[^，,。]{1,20}", re.IGNORECASE
+)
 NUMBER_OF_ITEM = compile_later(r"\s*\d{1,2}\.")
 NOT_TO_BE = compile_later(
     r"[(（](?:not to be \w+ with|not|不是|并非)\s?[^)）]*(?<!sure)(?<!certain)[)）]\s?$", re.IGNORECASE
@@ -130,7 +132,7 @@ ASIDE = compile_later(
     r"(?:\s|(?<=[\u3400-\u9fff]))\([^()]{0,200}\)\s?$|[，,](?:因为|由于|虽然|尽管|它|其(?!中)|并且|也就是).*|（[^（）]{0,200}）$", re.IGNORECASE
 )  # fmt: skip
 INSERTED = compile_later(
-    r",\s(?:[^,]|,\d{3}){1,60},(?=\s(?:is|are|was|were|has|had)\b)|,\s(?:the|an?|who|which)\s[^,]{1,60},(?=\s[a-z])|\s\((?:about |approximately )?[-\d][^()]{0,30}\)(?=\s\w)|\s\((?!(?:not|or)\b)[A-Za-z][^()=,;?]{0,60}\)(?=\s\w)|（[^（）不或？]{1,40}）(?=[\u3400-\u9fff])"
+    r",\s(?:[^,]|,\d{3}){1,60},(?=\s(?:is|are|was|were|has|had)\b)|,\s(?:who|which|(?:the|an?)(?!\s[^,]{1,60}\b(?:is|are|was|were)\b))\s[^,]{1,60},(?=\s[a-z])|\s\((?:about |approximately )?[-\d][^()]{0,30}\)(?=\s\w)|\s\((?!(?:not|or)\b)[A-Za-z][^()=,;?]{0,60}\)(?=\s\w)|（[^（）不或？]{1,40}）(?=[\u3400-\u9fff])"
 )
 COPULA = compile_later(
     r"(?:\b(?:is|are|was|were|be|equals?|becomes?|became|remains?|means|called|named|gives|yields|produces|returns|prints|outputs|stands for|(?:amounts|comes|adds? up|sums?(?: up)?|evaluates|simplifies|reduces|refers) to)\b|(?<=[Ii]t|he|at|re|ho)['’]s\b(?=\s)|=(?!=)|≈)\s*[:：]?\s*|"

@@ -31,7 +31,7 @@ CUT = compile_later(
     re.I,
 )
 AGENT = compile_later(
-    rf"由([{HAN}·]{{2,12}}?)(?:所|等)?(?:负责|管理|运营|主办|承办|[研拍谱翻画雕策撰编写著作创发建设提导主执担完组构制绘演](?![家者师人始])|合著|生产|出版|引起|造成|导致|引发|驱动|驾驶|赞助)|(?:出自|是)([{HAN}·]{{2,12}}?)(?:之手|笔下|的(?:作品|著作|代表作|小说|诗|《)|(?:创作|写|著|谱写|执导|拍摄|绘制|发明|设计|建造|主演|演唱)的)"
+    rf"由([{HAN}·]{{2,12}}?)(?:所|等)?(?:负责|管理|运营|主办|承办|[研拍谱翻画雕策撰编写著作创发建设提导主执担完组构制绘演](?![家者师人始]|曲家)|合著|生产|出版|引起|造成|导致|引发|驱动|驾驶|赞助)|(?:出自|是)([{HAN}·]{{2,12}}?)(?:之手|笔下|的(?:作品|著作|代表作|小说|诗|《)|(?:创作|写|著|谱写|执导|拍摄|绘制|发明|设计|建造|主演|演唱)的)"
 )
 TITLED = compile_later(r"《[^《》]{1,40}》")
 EPITHET = compile_later(  # the Dutch painter Vincent van Gogh, 唐代诗人李白
@@ -52,6 +52,7 @@ CODE = compile_later(r"^[^`]*`([^`]{1,80})`[^`]*$")
 MOST_NAMES = 2
 YOU = frozenset(["you", "us", "here", "please", "use"])
 MOST_VARIANTS = 24
+SHIP = compile_later(r"(?:HMS|USS|RMS|SS|MV|HMCS|USNS) (?=[A-Z])")
 ENDED = compile_later(
     rf"(?:的|(?:所)?(?:写|著|作|写的|创作|发明|发现|创立|建立|提出)的?|的(?:作品|著作)|(?<=[{HAN}]{{2}})(?:[中里内上]|夺得?|获得?|赢得?|荣获))$|,(?=[{HAN}]).*$"
 )
@@ -273,7 +274,7 @@ def variants(complement: str) -> Iterable[str]:
         if (moved := FROM_TO.match(text)) is not None:
             text = text[moved.end() :]
             yield text
-        for pattern in (MANNER, PLACED, EPITHET, HAN_COUNTRY, HAN_MODIFIER, LAST_NAME):
+        for pattern in (MANNER, PLACED, EPITHET, HAN_COUNTRY, HAN_MODIFIER, LAST_NAME, SHIP):
             if (match := pattern.match(text)) is not None and match.end() < len(text):
                 text = text[match.end() :]
                 yield text

@@ -54,8 +54,8 @@ NO_EVIDENCE = compile_later(
     re.IGNORECASE,
 )
 WORD = compile_later(r"[A-Za-z0-9]+")
-SHORT = compile_later(
-    r"(?:it|they|he|she|you|we|i|all of them|most of them|everyone|everybody|none of them|nobody|no one)\s?(?:does|do|did|is|are|was|were|can|could|will|would|has|have|should|must|ca)(?:n't|\snot)?(?:\s[-–—].*)?",
+SHORT = compile_later(  # It isn't: …
+    r"(?P<said>(?:it|they|he|she|you|we|i|all of them|most of them|everyone|everybody|none of them|nobody|no one)\s?(?:does|do|did|is|are|was|were|can|could|will|would|has|have|had|should|must|ca)(?:n't|\snot)?)(?:(?:\s[-–—]|:)\s.*)?",
     re.IGNORECASE,
 )
 REPORTED = compile_later(
@@ -90,6 +90,8 @@ def truth_of(text: str) -> bool | None:
 
 
 def _said(sentence: str, asked: QuestionForm) -> bool | None:
+    if asked.kind == "truth" and (short := SHORT.fullmatch(sentence)) is not None:
+        return not negations(short["said"])
     if GUESS.search(sentence) or CANNOT_TELL.search(sentence):
         return None
     whole = sentence

@@ -209,12 +209,22 @@ def _right(made: Sequence[str], expected: Sequence[Sequence[str]], options: Blan
         else (tuple(range(len(expected))),) * options.any_order
     )
     right = [_fits(answer, alternatives, options) for answer, alternatives in zip(made, expected, strict=True)]
+    if len(set(made)) == len(made):
+        right = [good and not _is_of_another(index, made, expected, options) for index, good in enumerate(right)]
     for group in groups:
         places = [index for index in dict.fromkeys(group) if 0 <= index < len(expected)]
         partner = _matched([[_fits(made[index], expected[other], options) for other in places] for index in places])
         for here, index in enumerate(places):
             right[index] = here in partner
     return right
+
+
+def _is_of_another(index: int, made: Sequence[str], expected: Sequence[Sequence[str]], options: BlanksOptions) -> bool:
+    """True if an answer is written as another blank asks, and that one's as this blank asks: `75%` and `0.75` exchanged."""
+    own = {_plain(text, options) for text in expected[index]}
+    text = _plain(made[index], options)
+    others = (number for number in range(len(made)) if number != index and _plain(made[number], options) in own)
+    return text not in own and any(text in {_plain(way, options) for way in expected[number]} for number in others)
 
 
 def _matched(fits: Sequence[Sequence[bool]]) -> dict[int, int]:
