@@ -41,6 +41,7 @@ from proctor_judging.matching.sentences import (
     chosen,
     conclusion,
     corrected,
+    is_certain,
     plain_statement,
     statements,
     without_guessing,
@@ -117,6 +118,7 @@ RATE = compile_later(r"(?:\s(?:per|an?|each|every)\s|/)([a-z]{3,12})$", re.IGNOR
 IS_IT = compile_later(r"(?:\b(?:is|equals)|[是为])\s?$", re.IGNORECASE)
 HEADING = compile_later(r"(?:最终)?(?:结论|答案|解答|分析|回答|结果|解析|总结|解|答)[:：]?")
 ASKED_TERM = compile_later(r"求\s?([A-Z][∩∪][A-Z])\W*$")
+QUOTED = compile_later(r"([^\"]{0,80}?(?:\b(?:is|was|are|were)\s|[是为]))[:：]?\"([^\"]{1,80})\"\W*", re.IGNORECASE)
 MOST_READINGS = 2
 FEW_WORDS, FEW_CHARACTERS = 3, 8
 
@@ -241,13 +243,16 @@ def read_statements(text: str, question: str = "") -> tuple[Claim, ...]:
 
 
 def _by_form(sentences: Sequence[str], asked: QuestionForm) -> tuple[str, ...]:
-    """Return the forms of what a reply names before a remark, before the denial of its question, or by a letter."""
+    """Return the forms of what a reply names before a remark, before the denial of its question, in quotes, or by a letter."""
     concluded = any(map(CONCLUDES.match, sentences))
     if not concluded and (name := before_remark(sentences[0]) if sentences else ""):
         forms = [*variants(name), *aliases(name)]
         return tuple(dict.fromkeys([*forms, *shorter_names(forms, asked)]))
     if subject := denied_subject(sentences, asked):
         return (subject, ARTICLE.sub("", subject))
+    quoted = QUOTED.fullmatch(sentences[0]) if len(sentences) == 1 and not asked.several else None
+    if quoted is not None and quoted[2] not in asked.clause and is_certain(quoted[1]):
+        return (quoted[2],)
     return lettered(sentences, asked)
 
 

@@ -4,8 +4,7 @@ import re
 
 from proctor.runtime.patterns import compile_later
 from proctor_judging.matching.question_words import HAN, NOT_A_NAME
-from proctor_judging.matching.sentences import COPULA, FORMERLY, GUESS, LEAD, OTHERS_SAY
-from proctor_judging.matching.text import negations
+from proctor_judging.matching.sentences import COPULA, FORMERLY, LEAD, is_certain
 
 REMARK = compile_later(
     r"(?:formerly|previously|once|also|known|an?|the|located|named|which|who|whose|with|from|born)\s\S|"
@@ -40,11 +39,9 @@ def before_remark(sentence: str) -> str:
     is_name = (
         name.split(" ")[0].casefold() not in NOT_A_NAME
         and re.search(r"[\d:：=]", name) is None
-        and not (COPULA.search(name) or LEAD.match(name) or NO_NAME.match(name) or ACTS.match(name) or _doubts(name))
+        and not (
+            COPULA.search(name) or LEAD.match(name) or NO_NAME.match(name) or ACTS.match(name) or not is_certain(name)
+        )
     )
     is_sentence = name.isascii() and COPULA.search(remark) and CLAUSE.match(remark) is None
-    return head if name and is_short and is_name and not is_sentence and not _doubts(FORMERLY.sub("", remark)) else ""
-
-
-def _doubts(text: str) -> bool:
-    return bool(negations(text) or GUESS.search(text) or OTHERS_SAY.search(text) or "?" in text)
+    return head if name and is_short and is_name and not is_sentence and is_certain(FORMERLY.sub("", remark)) else ""

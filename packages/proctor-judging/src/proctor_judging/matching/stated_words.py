@@ -54,7 +54,7 @@ YOU = frozenset(["you", "us", "here", "please", "use"])
 MOST_VARIANTS = 24
 SHIP = compile_later(r"(?:HMS|USS|RMS|SS|MV|HMCS|USNS) (?=[A-Z])")
 ENDED = compile_later(
-    rf"(?:的|(?:所)?(?:写|著|作|写的|创作|发明|发现|创立|建立|提出)的?|的(?:作品|著作)|(?<=[{HAN}]{{2}})(?:[中里内上]|夺得?|获得?|赢得?|荣获))$|,(?=[{HAN}]).*$"
+    rf"(?<=[{HAN}]{{2}})作为[{HAN}]{{1,8}}$|(?:的|(?:所)?(?:写|著|作|写的|创作|发明|发现|创立|建立|提出)的?|的(?:作品|著作)|(?<=[{HAN}]{{2}})(?:[中里内上]|夺得?|获得?|赢得?|荣获))$|,(?=[{HAN}]).*$"
 )
 # the subject
 ASKS_WHO = compile_later(r"(?:who|which|what (?!(?:do|does|did|is|are|was|were|has|have|had)\b))|谁", re.IGNORECASE)
