@@ -1,7 +1,7 @@
 """Replies as chat models write them: precision and recall of every scorer that reads free text, and the readings that once flattered.
 
-`tests/data/replies/tuned` is the corpus to which the rules were mended, `unseen` one of another hand, which was measured before it was
-read; the bounds of `unseen` are a little below what was measured then, and may only rise.
+`tests/data/replies/tuned` and `unseen` are the corpora to which the rules were mended, `third` one of another hand, which was measured
+once before its errors were read; the bounds of `third` are a little below what was measured then, and may only rise.
 """
 
 import pytest
@@ -26,13 +26,20 @@ TUNED = {  # the least precision and recall
     "refusal": (0.99, 0.97),
 }
 UNSEEN = {
-    "answer_en": (0.98, 0.77),
-    "answer_zh": (0.98, 0.78),
-    "choice": (0.98, 0.92),
-    "blanks": (0.97, 0.93),
-    "number": (0.96, 0.88),
+    "answer_en": (0.99, 0.86),
+    "answer_zh": (0.99, 0.91),
+    "choice": (0.98, 0.94),
+    "blanks": (0.99, 0.99),
+    "number": (0.99, 0.99),
     "json": (0.99, 0.90),
-    "refusal": (0.97, 0.80),
+    "refusal": (0.99, 0.99),
+}
+THIRD = {
+    "answer_en": (0.99, 0.68),
+    "answer_zh": (0.99, 0.67),
+    "blanks": (0.99, 0.98),
+    "number": (0.98, 0.92),
+    "refusal": (0.96, 0.96),
 }
 
 
@@ -44,12 +51,21 @@ def test_replies_of_the_tuned_corpus_are_read(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", SCORERS)
-def test_replies_of_another_hand_are_read(name: str) -> None:
+def test_replies_of_the_second_corpus_are_read(name: str) -> None:
     readings = read_corpus("unseen", name)
     assert len(readings) >= 150
     figures = rates(readings)
     assert figures.precision >= UNSEEN[name][0]
     assert figures.recall >= UNSEEN[name][1]
+
+
+@pytest.mark.parametrize("name", THIRD)
+def test_replies_of_another_hand_are_read(name: str) -> None:
+    readings = read_corpus("third", name)
+    assert len(readings) >= 120
+    figures = rates(readings)
+    assert figures.precision >= THIRD[name][0]
+    assert figures.recall >= THIRD[name][1]
 
 
 def _points(scorer: str, question: str, reply: str, target: object) -> float | None:
@@ -105,6 +121,7 @@ def _points(scorer: str, question: str, reply: str, target: object) -> float | N
         ("blanks", "It lies between ___ and ___ degrees.", "4–9", ["4", "9"], ["9", "4"]),
         ("blanks", "1/2化成小数是____，化成百分数是____。", "0.5，50%", ["0.5", "50%"], ["50%", "0.5"]),
         ("blanks", "国花是____，国宝是____。", "第一空：牡丹（也有梅花之说）\n第二空：大熊猫", ["牡丹", "大熊猫"], ["梅花", "大熊猫"]),
+        ("number", "Solve for t: 4t + 7 = 35", "Subtract 7 from both sides: 4t = 28\nDivide by 4: t = 7", "7", "28"),
         ("number", "How many people came?", "No one came.", "0", "1"),
         ("number", "有多少人参加？", "没有人参加。", "0", "1"),
         ("number", "How much is it?", "40% of $50 is $20, so it costs $50 − $20 = $30.", "30", "20"),

@@ -294,6 +294,7 @@ def _narrowings(question: str) -> list[Callable[[Sequence[_Candidate]], list[_Ca
     return [
         lambda those: [each for each in those if asks_year == (_is_year(each) and not asks_duration)],
         lambda those: [each for each in those if not _is_model(each)],
+        lambda those: [each for each in those if _is_unknown(each, question)],
         lambda those: [each for each in those if each.text == "0" and each.cell == each.clause],
         lambda those: _with_unit(those, units) if units else [],
         lambda those: [
@@ -369,6 +370,12 @@ def _is_model(one: _Candidate) -> bool:
     model = None if wording.PLACE.search(one.before) is not None else wording.MODEL.search(one.before)
     named = model is not None and model[0].strip(" -").split(" ")[-1].casefold() not in wording.NOT_A_MODEL
     return named or ("." in one.text and re.fullmatch(r"[A-Z][a-z]+\s", one.before) is not None)
+
+
+def _is_unknown(one: _Candidate, question: str) -> bool:
+    """True for what an unknown of the question equals at the end of a clause: the 5 of `x = 5`, not the 15 of `3x = 15`."""
+    unknown = wording.UNKNOWN.search(one.before) if one.after.strip(" .。!！") == "" else None
+    return unknown is not None and re.search(rf"(?<![A-Za-z]){unknown[1]}(?![A-Za-z])", question) is not None
 
 
 def units_asked(question: str) -> list[str]:

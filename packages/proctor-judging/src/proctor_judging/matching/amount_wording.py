@@ -179,6 +179,7 @@ ASKS_PEOPLE = compile_later(
 DEFEATS = compile_later(r"\b(?:defeat(?:s|ed)|beats?|edged out)\b|战胜|击败|胜过|打败|险胜")
 ASKS_WINNER = compile_later(r"\bwinn(?:er|ing)\b|获胜|[胜赢][者家方]|胜出|当选", re.IGNORECASE)
 ASKS_LOSER = compile_later(r"\blos(?:er|ing)\b|落选|[败输][者家方]", re.IGNORECASE)
+UNKNOWN = compile_later(r"(?<![\w.)^·*/])([a-z])\s?=\s?$")
 BARE = compile_later(r"\d[\d,.]*")
 OWN_RANK = compile_later(r"第[一二三四五六七八九十\d]{1,3}名?$")
 ASKS_SPEED = compile_later(r"\b(?:speed|velocity|how fast)\b|速度|时速|多快", re.IGNORECASE)
