@@ -1,6 +1,6 @@
 """The answer matcher on its labelled pairs, and every scorer that reads free text on replies as chat models write them.
 
-`tests/data/replies` holds two corpora: `tuned`, to which the rules were mended, and `unseen`, of another hand, which only measures.
+`tests/data/replies` holds three corpora: `tuned` and `unseen`, to which the rules were mended, and `third`, of another hand, which only measures.
 """
 
 import json
@@ -24,7 +24,7 @@ from proctor_judging.scorers.refusal import refusal
 
 DATA = Path(__file__).parents[1] / "tests" / "data"
 PAIRS = DATA / "answer_pairs.jsonl"
-CORPORA = ("tuned", "unseen")
+CORPORA = ("tuned", "unseen", "third")
 SCORERS: dict[str, Callable[[Sample, Trajectory], Score | Unscored]] = {
     "answer_en": answer,
     "answer_zh": answer,
@@ -63,8 +63,12 @@ class Rates(msgspec.Struct, frozen=True):
 
 def read_corpus(corpus: str, name: str) -> list[Reading]:
     """Score the pairs of one scorer in one corpus."""
-    lines = (DATA / "replies" / corpus / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+    lines = _file_of(corpus, name).read_text(encoding="utf-8").splitlines()
     return [_read(SCORERS[name], json.loads(line)) for line in lines]
+
+
+def _file_of(corpus: str, name: str) -> Path:
+    return DATA / "replies" / corpus / f"{name}.jsonl"
 
 
 def _read(scorer: Callable[[Sample, Trajectory], Score | Unscored], pair: dict[str, Any]) -> Reading:
@@ -94,7 +98,7 @@ def measure() -> Iterator[Figure]:
     """Precision and recall without a model, and speed with nothing remembered from before."""
     yield from _measure_matcher()
     for corpus in CORPORA:
-        for name in SCORERS:
+        for name in (name for name in SCORERS if _file_of(corpus, name).exists()):
             figures = rates(read_corpus(corpus, name))
             for what in Rates.__struct_fields__:
                 value = getattr(figures, what)
