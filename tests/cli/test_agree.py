@@ -9,13 +9,7 @@ from proctor.cli import app, output
 from proctor.reports import pages
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Items, the labels of two people, and a judge that gives everything a 4."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("PROCTOR_STORE", str(tmp_path / "runs.db"))
-    items = [{"id": f"p{i}", "question": f"What is {i} + {i}?", "answer": str(2 * i)} for i in range(30)]
-    (tmp_path / "items.json").write_text(json.dumps(items))
+def _label(folder: Path, count: int) -> None:
     for number, who in enumerate(("ann", "bob")):
         labels: dict[str, Any] = {
             f"p{i}": {
@@ -24,9 +18,19 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
                 "status": "approved" if i % 2 else "rejected",
                 "reviews": [],
             }
-            for i in range(20)
+            for i in range(count)
         }
-        (tmp_path / f"{who}.json").write_text(json.dumps(labels))
+        (folder / f"{who}.json").write_text(json.dumps(labels))
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Items, the labels of two people, and a judge that gives everything a 4."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PROCTOR_STORE", str(tmp_path / "runs.db"))
+    items = [{"id": f"p{i}", "question": f"What is {i} + {i}?", "answer": str(2 * i)} for i in range(30)]
+    (tmp_path / "items.json").write_text(json.dumps(items))
+    _label(tmp_path, 20)
     rubric = """
         pass = 3
         [en]
@@ -76,9 +80,14 @@ def test_json_has_the_numbers_with_their_intervals(folder: Path) -> None:
 
 def test_a_judged_file_is_held_against_people_at_once(folder: Path) -> None:
     judge = ("judge", "items", "items.json", "--rubric", "mine.toml", "--judge", "scripted:judge.jsonl", "--quiet")
-    done = _run(*judge, "--run", "j", "--labels", "ann.json", "--labels", "bob.json")
+    labels = ("--labels", "ann.json", "--labels", "bob.json")
+    done = _run(*judge, "--run", "some", *labels)
     assert done.exit_code == 0, done.output
-    assert "What people would say, from 20 labels among 30 judged items" in done.stdout
+    assert "it corrects no figure" in done.stdout  # nobody says how the 20 were chosen
+    assert "(corrected)" not in _run("show", "some").stdout
+    _label(folder, 30)
+    done = _run(*judge, "--run", "j", *labels)
+    assert "What people would say, from 30 labels among 30 judged items" in done.stdout
     shown = json.loads(_run("show", "j", "--json").stdout)
     by_name = {one["name"]: one for one in shown["estimates"] if not one["slice"]}
     assert by_name["average"]["value"] == 4

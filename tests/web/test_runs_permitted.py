@@ -241,7 +241,7 @@ def test_the_form_offers_the_options_that_parts_declare() -> None:
     assert fields["tools"].choices == ("native", "prompt")
     assert "environment variable that holds the key" in fields["api_key_env"].help
     assert "client_certificate" not in fields
-    assert {field.name for field in task_fields("bfcl/simple_python")} == {"mode", "names", "calls"}
+    assert {field.name for field in task_fields("bfcl/simple_python")} == {"mode", "names", "calls", "mended"}
     assert task_fields("evalsets/a.evalset.json") == agent_fields("agents/mine.py:answer") == ()
     given = {"temperature": "0.5", "stop": "5", "stream": "true", "seed": "many", "model": ""}
     assert values([*fields.values()], given) == {"temperature": 0.5, "stop": "5", "stream": True, "seed": "many"}

@@ -23,10 +23,10 @@ OUTSIDE = frozenset(
         *("data", "cassette", "search", "config", "client_certificate", "knowledge", "captions", "subset", "reference"),
         *("cache", "descriptions", "logins", "screenshots", "programs", "image", "upstream", "key"),
         *("python", "browser", "mind2web", "alfworld", "level3", "dialogues"),
-        "allow_code",
+        *("allow_code", "network"),
     }
 )
-"""Options that name files anywhere, or let code run: they are set in the terminal or in proctor.toml."""
+"""Options that name files anywhere, let code run, or let a box reach other machines: they are set in the terminal or in proctor.toml."""
 
 
 class OptionField(msgspec.Struct, frozen=True, kw_only=True):

@@ -56,7 +56,7 @@ BROUGHT: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "proctor.task_files": ("harbor", "swebench"),
     },
     "audit": {
-        "proctor.commands": ("data.audit", "runs.inspect"),
+        "proctor.commands": ("data.audit", "data.twins", "runs.inspect"),
         "proctor.starters": ("check",),
         "proctor.parity": ("audit",),
     },
