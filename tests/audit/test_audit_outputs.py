@@ -4,12 +4,15 @@ import json
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
+import msgspec
 import pytest
 from click.testing import CliRunner, Result
 
 from proctor.cli import app
 from proctor.core.digest import digest
+from proctor_audit.badge import badge_of
 from proctor_audit.opening import open_audit
+from proctor_audit.report import make_report
 from proctor_audit.request import TaskRequest
 
 ROWS = [{"id": f"q{n}", "question": f"What is {n} and 1? <b>\\u202e", "answer": str(n + 1)} for n in range(4)]
@@ -127,3 +130,10 @@ def test_a_badge_says_what_was_found_and_which_report_says_so() -> None:
     audit("exam.jsonl", "-o", "other.svg", "--fail-on", "never")
     assert "0 proved" in Path("other.svg").read_text(encoding="utf-8")
     assert report["audit"] not in Path("other.svg").read_text(encoding="utf-8")
+
+
+def test_no_name_of_a_task_breaks_its_badge() -> None:
+    report = make_report(open_audit(TaskRequest(task="exam.jsonl")), [])
+    title = ET.fromstring(badge_of(msgspec.structs.replace(report, task="a\x1b<b>\x00"), "en"))[0].text
+    assert title is not None
+    assert title.startswith("a␛<b>␀: ")

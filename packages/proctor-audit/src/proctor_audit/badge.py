@@ -4,6 +4,7 @@ from html import escape
 
 from proctor.core.sentence import say
 from proctor.i18n import speak
+from proctor.runtime.visible import one_line
 from proctor_audit.findings import CLASSES
 from proctor_audit.report import AuditReport, as_json
 
@@ -42,7 +43,7 @@ def badge_of(report: AuditReport, lang: str) -> str:
         right=right,
         start=left + 6,
         colour=COLOURS[next((cls for cls in CLASSES[:2] if counts[cls]), "")],
-        title=escape(f"{report.task}: {summary}"),
+        title=escape(f"{one_line(report.task)}: {summary}"),
         name=escape(name),
         summary=escape(summary),
     )
