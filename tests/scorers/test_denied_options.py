@@ -8,6 +8,7 @@ import pytest
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.trajectory import Trajectory
+from proctor_judging.matching.option_wording import plain_wording
 from proctor_judging.scorers.choice import choice, read_claims
 
 MODALS = ["can", "could", "would", "should", "must", "might", "may", "need", "will", "shall", "ought to"]
@@ -86,3 +87,18 @@ def test_a_reply_full_of_options_is_read_in_time_that_grows_with_its_length(piec
     started = time.process_time()
     read_claims(piece * (20_000 // len(piece)), options=["Rome", "Oslo"])
     assert time.process_time() - started < 2
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "A is not true, and so is C.",
+        "A can be eliminated, and so is C.",
+        "A is out, and so is C. B is correct.",
+        "A is unlikely and so is C.",
+    ],
+)
+def test_so_is_says_no_more_than_the_verdict_before_it(reply: str) -> None:
+    """Of `A is out, and so is C`, C was once read as correct."""
+    assert "C is" not in plain_wording(reply, "Which is true?", wrong_wanted=False)
+    assert plain_wording("A is wrong, and so is C.", "Which?", wrong_wanted=False) == "A is wrong, and C is wrong."

@@ -201,7 +201,7 @@ class CliSession:
         await asyncio.to_thread(self._proxy.settle, SETTLE_SECONDS)
 
     async def send(self, turn: Turn) -> Sequence[Step]:
-        """Return what the program did.
+        """Run the program on a task, and return its steps.
 
         Raises:
             EnvironmentFailed: the program is not in the box.

@@ -1,7 +1,7 @@
 """Let a box reach the hosts that are listed for it and nothing else, and count what it asked for.
 
 Programs in the box use a proxy at a port of their own, which takes CONNECT alone. Names are resolved here, so that the box needs
-no DNS; an address that is not public is refused unless it is listed itself. What a listed host is told is not looked into.
+no DNS; an address that is not public is refused unless it is listed itself. What a program sends to a listed host is not read.
 """
 
 import ipaddress

@@ -107,7 +107,7 @@ def _stretches(tokens: Sequence[re.Match[str]], known: Sequence[bool]) -> Iterab
 
 
 def new_han_words(sentences: Sequence[str], asked: QuestionForm) -> tuple[str, ...]:
-    """Return what stands in a Chinese clause where its question has its interrogative, and without the words after that; () unless it repeats those before.
+    """Return what a Chinese clause has in the place of the interrogative of its question, also without the words after it; () unless the words before are those of the question.
 
     >>> from proctor_judging.matching.asked import read_asked
     >>> new_han_words(["绿茶属于不发酵茶"], read_asked("绿茶属于哪一类茶？"))

@@ -1,4 +1,4 @@
-"""Say in plain words what a reply says about options by way of others: all but one, one so as another, one if it were not for something."""
+"""Reword roundabout replies about options: `all but B are wrong` as what is right, `so is C` as a verdict on C, and what holds only on a condition as nothing."""
 
 import re
 
@@ -26,7 +26,9 @@ JUDGED_LINE = compile_later(
 ALL_BUT = compile_later(
     r"\b(all|every\w*|each)((?: \w+)?) but (?=(?:option )?[A-H]\b[^.;]{0,20}\b(?:is|are)\b)", re.IGNORECASE
 )
-SO_IS = compile_later(r"\b(?:and |but )?so (?:is|are) ([A-H](?: and [A-H])?)\b")
+SO_IS = compile_later(
+    r"\b(?P<verb>is|are) (?P<said>true|correct|right|false|wrong)(?P<rest>[^.;\n]{0,30}?) (?:and |but )?so (?:is|are) (?P<letters>[A-H](?: and [A-H])?)\b"
+)
 IF_IT_WERE = compile_later(r"\bif [^,;.]{1,60}, [A-H] would [^,;.]{1,30}[,;.]", re.IGNORECASE)
 NO_FAULT = compile_later(r"(?:没有?|无)(?:任何|什么)?(?:语病|毛病|错误|错|问题|瑕疵|误)(?!的)")
 THE_OTHERS_HAVE = compile_later(
@@ -50,8 +52,7 @@ def plain_wording(text: str, question: str, *, wrong_wanted: bool) -> str:
     text = JUDGED_LINE.sub(lambda line: f"{line['letter']} is {line['said']}.", text)
     text = ALL_BUT.sub(r"\1\2 except ", text)
     text = EVERYTHING_BUT.sub(r"All except \1 are correct", text)
-    verdict = re.search(r"\b(true|correct|right|false|wrong)\b", text)
-    text = SO_IS.sub(rf"and \1 is {verdict[1] if verdict is not None else 'correct'}", text)
+    text = SO_IS.sub(r"\g<verb> \g<said>\g<rest> and \g<letters> is \g<said>", text)
     text = IF_IT_WERE.sub(" ", text)
     text = NO_FAULT.sub("正确", THE_OTHERS_HAVE.sub(r"都错误，\1正确", text))
     text = AT_THE_END.sub(r": the answer is \1", text)

@@ -113,7 +113,8 @@ class AgentConversation:
         if not self._pictures:
             asked = list(map(_without_files, asked))
         steps = await self._ask(asked, () if in_words else self._tools)
-        self._messages.extend(step.message for step in steps)  # its own words; only we see the calls in them
+        for step in steps:
+            self._messages.append(step.message)  # its own words; only we see the calls in them
         if in_words:
             return [replace(step, message=read_calls(step.message, self._tools)) for step in steps]
         if self._about.wording is not None and not self._tools:

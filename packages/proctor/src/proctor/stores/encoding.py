@@ -81,7 +81,11 @@ _NO_COLUMNS: Spent = (0, 0, 0, 0, 0, None)
 
 
 def _spent(trial: Trial, verdicts: Sequence[Verdict]) -> Spent:
-    return spent_columns(sum((verdict.usage for verdict in verdicts if verdict.usage is not None), trial.usage))
+    usage = trial.usage
+    for verdict in verdicts:
+        if verdict.usage is not None:
+            usage += verdict.usage
+    return spent_columns(usage)
 
 
 def spent_columns(usage: Usage) -> Spent:
