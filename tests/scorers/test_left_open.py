@@ -22,9 +22,12 @@ def _choice(
 def test_a_part_of_a_longer_claim_is_left_open() -> None:
     question = "Where is insulin made?"
     reply = "It is made in the beta cells of the pancreas."
-    left = _answer(question, reply, "beta cells")
+    left = _answer(question, reply, "pancreas")
     assert isinstance(left, Unscored)
-    assert left.details["readings"] == ["made in the beta cells of the pancreas", "beta cells"]
+    assert left.details["readings"] == ["the beta cells of the pancreas", "pancreas"]
+    right = _answer(question, reply, "beta cells")
+    assert isinstance(right, Score)
+    assert right.points == 1
     for target in ("the liver", "alpha cells"):
         other = _answer(question, reply, target)
         assert isinstance(other, Score)

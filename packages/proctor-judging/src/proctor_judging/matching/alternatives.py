@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from proctor.runtime.patterns import compile_later
 from proctor_judging.matching.asked import TRUTH_OR, QuestionForm
+from proctor_judging.matching.noun_phrases import noun_phrases, read_tokens
 from proctor_judging.matching.question_words import HAN
 from proctor_judging.matching.sentences import CONCLUDES, CONTRAST, GUESS, OTHERS_SAY
 from proctor_judging.matching.text import negations
@@ -35,6 +36,8 @@ COMPARED = compile_later(
     rf"(?P<one>[{HAN}A-Za-z]{{1,12}})比(?P<other>[{HAN}A-Za-z]{{1,12}}?)(?:的[{HAN}]{{1,4}})?(?:要|更|还)?(?P<word>[大高多长早快重贵强远宽厚深轻小矮少短晚慢便冷热硬软])"
 )
 DEGREE = compile_later(r"[更最较]?([大高多长早快重贵强远宽厚深轻小矮少短晚慢冷热硬软])[?？。]?$")
+OR = compile_later(r",?\s(?:or|vs\.?)\s", re.IGNORECASE)
+NEITHER = compile_later(r"(neither|both)\b(?! (?!(?:one|of|are|is|the)\b)[A-Z])", re.IGNORECASE)
 ARTICLE = compile_later(r"^(?:an?|the) ", re.IGNORECASE)
 LONGEST = 400
 
@@ -53,6 +56,8 @@ def chosen_alternative(sentences: Sequence[str], asked: QuestionForm, question: 
     concluding = [sentence for sentence in sentences if CONCLUDES.match(sentence)][-1:] or sentences
     if any(len(sentence) > LONGEST or GUESS.search(sentence) for sentence in concluding):
         return None
+    if (neither := NEITHER.match(concluding[0])) is not None and question.isascii():
+        return neither[1].lower()
     chosen = {_chosen(sentence, offered, question) for sentence in concluding} - {None}
     return chosen.pop() if len(chosen) == 1 else None
 
@@ -63,11 +68,28 @@ def _offered(question: str) -> tuple[str, ...]:
         return tuple(names) if len(set(names)) == len(names) > 1 else ()
     match = OFFERED.search(question) or HAN_OFFERED.search(question)
     if match is None:
-        return ()
+        return _offered_phrases(question)
     names = [name for name in match.groups() if name]
     if (both := OF_BOTH.fullmatch(names[-1])) is not None:
         names = [names[0] + both[2], both[1] + both[2]]  # 甲、乙两队
     return tuple(ARTICLE.sub("", name).strip() for name in names) if len(set(names)) == 2 else ()
+
+
+def _offered_phrases(question: str) -> tuple[str, ...]:
+    """Return the noun phrases on both sides of the only `or`: `a kilo of iron` and `a kilo of feathers` differ in one word."""
+    sides = OR.split(question.rstrip("?. "))
+    if len(sides) != 2:
+        return ()
+    left, right = map(read_tokens, sides)
+    before, after = noun_phrases(left), noun_phrases(right)
+    if not before or not after or after[0][0] or before[-1][1] != len(left):
+        return ()
+    names = [
+        sides[0][left[before[-1][0]].start : left[-1].end].strip(' "“”'),
+        sides[1][: right[after[0][1] - 1].end].strip(' "“”'),
+    ]
+    names = [ARTICLE.sub("", name) for name in names]
+    return tuple(names) if len(set(names)) == 2 else ()
 
 
 def _chosen(sentence: str, offered: Sequence[str], question: str) -> str | None:

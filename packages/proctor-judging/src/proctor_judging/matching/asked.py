@@ -51,7 +51,7 @@ MONEY = compile_later(
     re.IGNORECASE,
 )
 SET = compile_later(
-    r"哪些|哪[两三四五几]|分别|[两三四五六七八九十]大|\b(?:what|which) (?:are|were)\b|\b(?:what|which) (?:two|three|four|five|six)\b|\b(?:name|list)\b",
+    r"哪些|哪[两三四五几]|分别|[两三四五六七八九十]大|\b(?:what|which) (?:are|were)\b|\b(?:what|which) (?:two|three|four|five|six)\b|(?<!the )(?<!'s )(?<!’s )(?<!its )(?<!his )(?<!her )(?<!your )(?<!file )(?<!first )(?<!last )(?<!full )\b(?:name|list)\b(?! of\b)",
     re.IGNORECASE,
 )
 ORDER = compile_later(r"\border|\bsteps?\b|\bsort|\brank|\bsequence|顺序|步骤|排[序列]|依次|先后", re.IGNORECASE)

@@ -14,7 +14,7 @@ from proctor_judging.matching.alternatives import chosen_alternative
 from proctor_judging.matching.amount_claims import Amount, read_amounts
 from proctor_judging.matching.amounts import YEAR, without_unit
 from proctor_judging.matching.answer_layout import bold_list, is_sentence, joined, listed, set_off
-from proctor_judging.matching.asked import QuestionForm, read_asked
+from proctor_judging.matching.asked import AMOUNT, QuestionForm, read_asked
 from proctor_judging.matching.comparisons import read_comparison
 from proctor_judging.matching.dates import read_moments
 from proctor_judging.matching.echoed_predicates import denied_subject, lettered
@@ -22,10 +22,10 @@ from proctor_judging.matching.extract import final_answer
 from proctor_judging.matching.han_clauses import answering_clause, weekday
 from proctor_judging.matching.han_words import marked_name, read_han_words
 from proctor_judging.matching.lists import read_items
-from proctor_judging.matching.lone_names import read_lone_name
-from proctor_judging.matching.new_words import new_han_words, new_words
+from proctor_judging.matching.new_words import new_han_words
 from proctor_judging.matching.number_words import with_digits
 from proctor_judging.matching.numbers import read_number
+from proctor_judging.matching.phrase_answers import read_phrase
 from proctor_judging.matching.plain_prose import plain_prose
 from proctor_judging.matching.quantities import read_quantity
 from proctor_judging.matching.question_words import MOST_CHARACTERS, echo, stem
@@ -60,10 +60,6 @@ SENTENCE = compile_later(
 ANNOUNCED, HAN_ANNOUNCED = "The answer is {given}", "答案是{given}"
 FORMULA_START = compile_later(r"^|=|\b(?:is|are|get|gives?|obtain|equals?|to)\b|[是为得即故则]:?|[:：]")
 MATHEMATICAL = compile_later(r"[√π\\∪∞^<>≤≥{∈±!]|\d\s?[a-z(]|[a-z]\s?[+*/-]\s?[\da-z]|\([^()]*,")
-MILD = compile_later(
-    r"\b(?:i think|i believe|i suppose|as far as i (?:know|remember|recall)|if i (?:remember|recall) (?:correctly|right)|to my knowledge)\b|我?(?:印象中|记得好像)|据我所知|我想",
-    re.IGNORECASE,
-)
 DIRECTED = compile_later(
     r"\b(?:by (?:how much|what)|fall|fell|drop|decreas\w*|declin\w*|los[ts]|decline|reduc\w*)\b|[降跌减亏]",
     re.IGNORECASE,
@@ -139,13 +135,11 @@ class Claims(msgspec.Struct, frozen=True):
     Attributes:
         given: the answer as a whole: the reply, or what it announces; None of a long reply that concludes nothing.
         readings: one claim; several where the reply may be read in several ways; none if it says nothing for certain.
-        hedged: True if the reply says that it is not quite sure.
         asks: True if the reply asks.
     """
 
     given: str | None
     readings: tuple[Claim, ...] = ()
-    hedged: bool = False
     asks: bool = False
 
 
@@ -168,11 +162,22 @@ def read_claims(reply: str, question: str = "", *, guesses: bool = False) -> Cla
         return Claims(given, said, asks=QUESTION.search(given) is not None)
     if given is not None and given != reply.strip():
         text = (ANNOUNCED if given.isascii() else HAN_ANNOUNCED).format(given=given)
+    elif phrase := _phrase(reply, read_asked(question)):
+        return Claims(given, phrase)
     elif laid_out := _laid_out(reply, question):
-        return Claims(given, laid_out, MILD.search(text) is not None and not guesses)
+        return Claims(given, laid_out)
     text = without_guessing(text) if guesses else text
     readings = _with_equals(read_statements(text, question), text)
-    return Claims(given, readings, MILD.search(text) is not None and not guesses, QUESTION.search(text) is not None)
+    return Claims(given, readings, QUESTION.search(text) is not None)
+
+
+def _phrase(reply: str, asked: QuestionForm) -> tuple[Claim, ...]:
+    """Return the claim of an English reply with one clause that fills the gap of its question."""
+    worded = asked.kind in ("words", "") or (asked.kind == "amount" and AMOUNT.search(asked.clause) is None)
+    if not worded or asked.several or HAN_WORD.search(reply) is not None:
+        return ()
+    forms = read_phrase(reply, asked.clause)
+    return (Claim(forms),) if forms else ()
 
 
 def _laid_out(reply: str, question: str) -> tuple[Claim, ...]:
@@ -228,7 +233,6 @@ def read_statements(text: str, question: str = "") -> tuple[Claim, ...]:
         return (Claim((first, ARTICLE.sub("", first))),)
     if (alternative := chosen_alternative(sentences, asked, question)) is not None:
         return (Claim((alternative,)),)
-    spoken = sentences
     if asked.stems and HAN_WORD.search(text) is None:
         plain = plain_prose(sentences, asked)
         if plain != list(sentences):
@@ -239,7 +243,7 @@ def read_statements(text: str, question: str = "") -> tuple[Claim, ...]:
     sentences = answering_clause(_certain(sentences, asked) or sentences, asked)
     if forms := _of_shape(text, sentences, asked, question):
         return (Claim(forms),)
-    return _of_content(text, sentences, spoken, question)
+    return _of_content(text, sentences, question)
 
 
 def _by_form(sentences: Sequence[str], asked: QuestionForm) -> tuple[str, ...]:
@@ -274,8 +278,8 @@ def _of_shape(text: str, sentences: Sequence[str], asked: QuestionForm, question
     return (value,) if asked.kind != "moment" and (value := _foreign(sentences)) else ()
 
 
-def _of_content(text: str, sentences: Sequence[str], spoken: Sequence[str], question: str) -> tuple[Claim, ...]:
-    """Return the amounts or the words that sentences state; `spoken` are the sentences as the reply has them."""
+def _of_content(text: str, sentences: Sequence[str], question: str) -> tuple[Claim, ...]:
+    """Return the amounts or the words that sentences state."""
     asked = read_asked(question)
     amounts = _amounts(text, sentences, question) if asked.kind != "words" else ()
     if amounts and asked.kind == "moment" and MONTH.search(asked.clause):
@@ -292,10 +296,8 @@ def _of_content(text: str, sentences: Sequence[str], spoken: Sequence[str], ques
     amounts = fresh or [amount for amount in amounts or () if len(amounts or ()) == 1 and IS_IT.search(amount.before)]
     if amounts:
         return _of_either(worded[-1] if worded else StatedWords(), amounts, asked)
-    direct = any(words.direct for words in worded[:1])
     distinct = worded[:1] if asked.stems else worded if len(worded) <= MOST_READINGS else []
-    claims = _with_lone_name(tuple(Claim(words.forms) for words in distinct), sentences, asked, direct=direct)
-    return _with_new_words(claims, spoken, asked, direct=direct)
+    return tuple(Claim(words.forms) for words in distinct)
 
 
 def _foreign(sentences: Sequence[str]) -> str:
@@ -315,20 +317,6 @@ def _named_in_han(sentences: Sequence[str], asked: QuestionForm) -> tuple[str, .
     return tuple(dict.fromkeys([*(form for words in added for form in variants(words)), *kept]))
 
 
-def _with_new_words(
-    claims: tuple[Claim, ...], sentences: Sequence[str], asked: QuestionForm, *, direct: bool
-) -> tuple[Claim, ...]:
-    """Return what an English sentence adds to its question where nothing else was read, or only a part of it after `and` or `of`."""
-    new = new_words(sentences, asked) if asked.kind in ("words", "", "moment") and len(claims) < MOST_READINGS else ()
-    if not new:
-        return claims
-    if not claims or (not direct and not any(form in new for form in claims[0].forms)):
-        return (Claim((*new, *shorter_names(new, asked))),)
-    read = str(claims[0])
-    rest = new[0].removesuffix(read) if read != new[0] else ""
-    return (Claim(new),) if rest != new[0] and PART_OF.search(rest) else claims
-
-
 def _enumerated(sentences: Sequence[str], asked: QuestionForm) -> str:
     """Return the list that is the complement of the one sentence of a reply to a question for several things; '' without one."""
     plain = plain_statement(sentences[0]) if asked.several and len(sentences) == 1 else None
@@ -341,26 +329,6 @@ def _enumerated(sentences: Sequence[str], asked: QuestionForm) -> str:
         if listed and not COPULA.search(complement):
             return complement
     return ""
-
-
-def _with_lone_name(
-    claims: tuple[Claim, ...], sentences: Sequence[str], asked: QuestionForm, *, direct: bool
-) -> tuple[Claim, ...]:
-    """Return the claims with the one name that the sentences offer, where the question asks for a name."""
-    name = read_lone_name(sentences, asked) if asked.stems and all(map(str.isascii, map(str, claims))) else None
-    if name is None:
-        return claims
-    forms = tuple(dict.fromkeys([name, WITH_PLACE.sub("", name)]))
-    said = [form for claim in claims for form in claim.forms]
-    if any(name in form for form in said[:1]):
-        return (Claim(tuple(dict.fromkeys([*claims[0].forms, *forms]))), *claims[1:])
-    if (
-        not direct
-        or any(form in name for form in said[:1])
-        or not any(CAPITAL.search(ARTICLE.sub("", form)) for form in said)
-    ):
-        return (Claim(forms),)
-    return (*claims, Claim(forms))
 
 
 def _of_term(text: str, question: str) -> str:

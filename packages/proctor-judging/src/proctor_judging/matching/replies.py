@@ -28,7 +28,6 @@ LONGEST_AMOUNT = 16
 DECIMAL_COMMA, DECIMAL_POINT = re.compile(r"(?<![\d,])\d+,\d{1,2}(?![\d,])"), re.compile(r"\d\.\d")
 COMMA = re.compile(r"(?<=\d),(?=\d{1,2}(?!\d))")
 LETTERS = re.compile(r"[^\W\d_]{2}")
-NOTHING = "-"  # as a reading: that the reply answers nothing
 
 
 def best_match(reply: str, targets: Sequence[str], options: AnswerOptions, question: str) -> tuple[Claims, AnswerMatch]:
@@ -88,9 +87,8 @@ def _stated(claims: Claims, targets: Sequence[str], options: AnswerOptions, ques
             if verdict is None or verdict.readings:
                 unclear = unclear or verdict
                 continue
-            if len(claims.readings) > 1 or claims.hedged:
-                readings = [str(reading) for reading in claims.readings]
-                return _arguable(readings if len(readings) > 1 else [*readings, NOTHING])
+            if len(claims.readings) > 1:
+                return _arguable([str(reading) for reading in claims.readings])
             return verdict
     return unclear
 

@@ -19,7 +19,7 @@ SENTENCE_END = compile_later(
     rf"(?<![.\s][A-Za-z])(?<!^[A-Za-z])[.!?]+[\"'”’)*]*(?=\s+[^\s=×*+/])|[。！？!?]+[”」）]?(?=[{HAN}A-Z\"“*])|\n+|[;；]"
 )
 SHORTENED = compile_later(
-    r"\b(?:dr|mr|mrs|ms|st|mt|prof|no|vs|jr|sr|approx|fig|sec|e\.g|i\.e|u\.s|(?<!°)[a-z])$|^\s*\(?1$|\n\s*\(?\d{1,2}$",
+    r"\b(?:dr|mr|mrs|ms|st|mt|prof|no|vs|jr|sr|approx|fig|sec|e\.g|i\.e|u\.s|(?<![°'’])[a-z])$|^\s*\(?1$|\n\s*\(?\d{1,2}$",
     re.IGNORECASE,
 )
 MARKUP = compile_later(r"^\s*(?:#{1,6}|>|[-*•]|\d{1,2}[.)])\s+|\*\*|__")

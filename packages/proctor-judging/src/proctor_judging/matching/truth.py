@@ -90,7 +90,7 @@ def truth_of(text: str) -> bool | None:
 
 
 def _said(sentence: str, asked: QuestionForm) -> bool | None:
-    if asked.kind == "truth" and (short := SHORT.fullmatch(sentence)) is not None:
+    if asked.kind == "truth" and (short := SHORT.fullmatch(LEAD.sub("", sentence, count=1))) is not None:
         return not negations(short["said"])
     if GUESS.search(sentence) or CANNOT_TELL.search(sentence):
         return None

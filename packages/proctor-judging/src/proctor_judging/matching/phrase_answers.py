@@ -1,0 +1,337 @@
+"""Read the phrase with which an English reply fills the gap of its question: `mascarpone` of `It is usually made with mascarpone.`
+
+The clause that answers has words of the question, or a pronoun for them, and one new noun phrase where the gap is. A clause that
+denies, doubts, compares or has another form claims nothing here.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+
+from proctor.runtime.patterns import compile_later
+from proctor_judging.matching.contradictions import contradicts
+from proctor_judging.matching.noun_phrases import (
+    NOMINAL,
+    QUOTES,
+    SAYING,
+    Token,
+    first_verb,
+    noun_phrases,
+    read_tokens,
+    small_words,
+)
+from proctor_judging.matching.phrase_forms import forms_of
+from proctor_judging.matching.question_gap import TO_BE, Gap, read_gap
+from proctor_judging.matching.question_words import EMPTY_WORDS, echo, stem
+from proctor_judging.matching.sentences import CONCLUDES, COURTESY, GUESS, QUESTION, corrected, split
+
+LEAD = compile_later(
+    r"^(?:(?:so|therefore|thus|hence|then|yes|no|well|sure|actually|in (?:fact|short|conclusion|summary)|overall|"
+    r"to answer your question|as far as i (?:know|can tell|remember|recall)|to (?:the best of )?my knowledge|from what i know|"
+    r"if i (?:remember|recall)(?: \w+ly)?|i(?:['’]m| am) not (?:\w+ )?(?:certain|sure),? but|as of [^,]{1,40}|"
+    r"(?:according to|based on) [^,]{1,60}|i(?:['’]d| would)? (?:think|believe|say)(?: that)?|"
+    r"(?:the |my |short |quick )*(?:final |correct |right )?answer(?: is)?(?= ?:))\b\s*[,:!.–—-]*\s*)+",
+    re.IGNORECASE,
+)
+SUBORDINATE = compile_later(
+    r"(?:when|although|though|while|since|because|even though|given that|despite|contrary to|instead of|ever since|[a-z]+ing)\b"
+    r"[^,]{1,140},\s+(?=\w)",
+    re.IGNORECASE,
+)
+MISTAKEN = compile_later(
+    r"(?:many|most|some|a lot of|lots of|people|everyone|it['’]?s (?:often|commonly|easy)|you (?:might|may)|not\b|"
+    r"it (?:isn['’]t|is not)|it['’]s not)\b[^;]{1,140}?(?:[,;]| [—–-])\s*(?:but|it['’]s|rather|yet)\s*"
+    r"(?:rather |instead |actually |in fact )?",
+    re.IGNORECASE,
+)
+SO = compile_later(
+    r"\b(?:is|was|are|were) (?:therefore|thus|hence) |(?:[,;—–-]|\band)\s*(?:so|(?:is |are )?(?:therefore|hence|thus))\b,?\s*(?!that\b)",
+    re.IGNORECASE,
+)
+THINKING = compile_later(
+    r"^you(?:['’]re| are| may be| might be| must be)? (?:probably |likely )?(?:thinking of|looking for|describing|referring to|asking about)\s",
+    re.IGNORECASE,
+)
+SOUGHT = compile_later(
+    r" (?:that |which )?you(?:['’]re| are)? (?:looking for|asking (?:about|for)|thinking of|describ\w+|want\w*)\b",
+    re.IGNORECASE,
+)
+CODE_ARGUMENT = compile_later(r" <[\w -]{1,30}>")
+LABEL = compile_later(r"([^:]{1,60}):\s+(?=\S)")
+BRACKETS = compile_later(r"\s*[(\[][^()\[\]]{0,160}[)\]]")
+REMARK = compile_later(
+    r"\s+[—–-]\s+|(?<=[\w)`]):\s+(?=\S)|,\s+(?=(?:which|who|whose|where|when|because|since|so|as|with|not|rather|usually|for|"
+    r"making|formerly|also|known|located|if|until|after|followed|e\.g|i\.e|or|especially|mainly|more|particularly|though|although|"
+    r"but|while|whereas)\b)|\s+(?:because|since|although|though|when|so that|e\.g\.|where|who|which)\s+",
+    re.IGNORECASE,
+)
+PARTS = compile_later(
+    r";\s+|,?\s(?:but|while|whereas)\s|,\sand\s(?=(?:the|it|he|she|they|its|[A-Z])\b[^,]{3,})", re.IGNORECASE
+)
+COMMA = compile_later(r",(?!\d{3}\b)\s+")
+UNSURE = compile_later(
+    r"^\W*(?:step|part) \d|\b(?:has more|either|neither|if|whether|doubt\w*|hardly|rumou?r\w*|supposed\w*|said to|used to|formerly|"
+    r"previously|once|no longer|until|before|wanted|wants? to|thought|believed|almost|nearly|than|also|nominated|auditioned|close to|near|"
+    r"(?:second|third|last|next)[- ]\w+est|second|wait|sorry|meant|failed|ruled out|far (?:away )?from|attribut\w+|literally|resigned|"
+    r"mistake|refus\w+|declin\w+|except|unlike|other than|candidates?)\b|\.\.\.|…|\?|[|=^√×÷≈<>\\+*]",
+    re.IGNORECASE,
+)
+FORMULA = compile_later(r"\w\(\w")
+NEGATIVE = compile_later(r"\b(?:can)?not\b|n['’]t\b|\bnever\b", re.IGNORECASE)
+EMPHASIS = compile_later(r"\*\*([^*\n]{1,80}?)\*\*|`([^`\n]{1,80})`")
+WINS = frozenset(["beat", "defea", "won", "win", "outla"])
+MOST_SENTENCES, MOST_CLAUSES = 3, 2
+LONGEST = 300
+LONGEST_LABEL, MOST_WORDS_OF_ITEM = 3, 5
+
+Span = tuple[int, int]
+
+
+def read_phrase(text: str, question: str) -> tuple[str, ...]:
+    """Return the forms of the phrase with which a reply answers; () if no clause answers in one of the forms that are read.
+
+    Args:
+        text: the reply.
+        question: the clause that asks.
+
+    >>> read_phrase("Tiramisu is traditionally made with mascarpone.", "Which cheese is used in tiramisu?")[0]
+    'mascarpone'
+    >>> read_phrase("A stack follows the LIFO principle.", "Which data structure follows last in, first out?")[:2]
+    ('A stack', 'stack')
+    >>> read_phrase("It isn't Rome.", "Where is it?"), read_phrase("It may be Rome.", "Where is it?")
+    ((), ())
+    """
+    gap = read_gap(question)
+    if gap is None:
+        return ()
+    text, fence, _ = text.partition("```")
+    marked = [(bold or code).strip() for bold, code in EMPHASIS.findall(text)]
+    marked = [words for words in marked if not words.endswith(":")]
+    if fence and len(marked) != 1:
+        return ()
+    sentences = [sentence for sentence in split(corrected(text)) if not QUESTION.search(sentence)]
+    sentences = [sentence for sentence in sentences if not COURTESY.match(sentence)] or sentences
+    for clause in _answering(sentences, gap)[:MOST_CLAUSES]:
+        forms = _read_clause(clause, gap, marked)
+        if forms is not None:
+            return forms
+    return ()
+
+
+def _answering(sentences: Sequence[str], gap: Gap) -> list[str]:
+    """Return the clauses that may answer: what is concluded, what is labelled, what defines; else those with most words of the question first."""
+    if not sentences:
+        return []
+    concluded = [sentence for sentence in sentences if CONCLUDES.match(sentence)]
+    for sentence in (sentences[0], sentences[-1]):
+        if not concluded and (so := list(SO.finditer(sentence))):
+            concluded = [sentence[so[-1].end() :]]
+    if concluded:
+        return _clauses(concluded[-1])[:1]
+    if labelled := [sentence for sentence in sentences if _is_labelled(sentence, gap)]:
+        return labelled[:1]
+    clauses = [clause for sentence in sentences[:MOST_SENTENCES] for clause in _clauses(sentence)]
+    if defining := [clause for clause in clauses if _defines(clause, gap)]:
+        return defining[:1]
+    first = read_tokens(clauses[0]) if clauses else []
+    if not first or not first_verb(first) or first[0].kind == "pronoun":
+        return clauses
+    return sorted(clauses, key=lambda clause: -len(echo(clause) & gap.stems))
+
+
+def _clauses(sentence: str) -> list[str]:
+    """Return the clauses of a sentence without what leads to them."""
+    sentence = CODE_ARGUMENT.sub("", LEAD.sub("", sentence) or sentence)
+    sentence = SOUGHT.sub("", THINKING.sub("", sentence))
+    if (mistaken := MISTAKEN.match(sentence)) is not None and mistaken.end() < len(sentence) - 1:
+        sentence = sentence[mistaken.end() :]
+    parts = [SUBORDINATE.sub("", part, count=1) if SUBORDINATE.match(part) else part for part in PARTS.split(sentence)]
+    return [part for part in (LEAD.sub("", part) or part for part in parts) if part.strip()]
+
+
+def _is_labelled(sentence: str, gap: Gap) -> bool:
+    """True if a short label before a colon has a word of the question: `Owner: Microsoft`, asked who owns it."""
+    label = LABEL.match(sentence)
+    words = label[1].lower().split() if label is not None else []
+    if not words or len(words) > LONGEST_LABEL or first_verb(read_tokens(" ".join(words))) is not None:
+        return False
+    return any(
+        stem(word) in gap.stems or any(len(known) > 2 and word.startswith(known) for known in gap.stems)
+        for word in words
+    )
+
+
+def _defines(clause: str, gap: Gap) -> bool:
+    """True if the subject of a clause is what is asked for: `The capital is Ankara.`, `Her name is Zelda.`"""
+    tokens = read_tokens(clause, gap.stems)
+    verb = first_verb(tokens)
+    if not verb or not _is_copula(tokens, verb) or tokens[0].kind != "determiner":
+        return False
+    subject = next(iter(noun_phrases(tokens[:verb])), (0, 0))
+    if subject[0] or not subject[1]:
+        return False
+    head = tokens[subject[1] - 1]
+    generic = head.word in small_words()["generic"] and subject[1] == verb
+    return generic or (head.kind == "noun" and _has(tokens[slice(*subject)], gap.noun))
+
+
+def _has(tokens: Iterable[Token], noun: str) -> bool:
+    return bool(noun) and any(stem(token.text) == stem(noun) for token in tokens)
+
+
+def _read_clause(clause: str, gap: Gap, marked: Sequence[str]) -> tuple[str, ...] | None:
+    """Return the forms of the phrase that answers; () if the clause claims nothing for certain, None if it says nothing new."""
+    defines = _defines(clause, gap)
+    if (label := LABEL.match(clause)) is not None:
+        generic = small_words()["generic"] & set(label[1].lower().split()) and len(label[1]) < 30
+        clause = clause[label.end() :] if generic or _is_labelled(clause, gap) else clause
+    text = _without_remarks(clause, gap)
+    unsure = FORMULA.search(clause) or UNSURE.search(text) or GUESS.search(text) or contradicts(text, gap.clause)
+    denied = NEGATIVE.search(text) and not NEGATIVE.search(gap.clause)
+    tokens = read_tokens(text, gap.stems)
+    if not tokens or len(text) > LONGEST or unsure or denied or tokens[0].word.endswith("ing"):
+        return ()
+    tokens = _one_predicate(tokens)
+    phrases = [span for span in noun_phrases(tokens) if _is_new(tokens[slice(*span)], text, gap)]
+    if not phrases and defines:  # the name is in the question, too
+        verb = first_verb(tokens) or 0
+        phrases = [span for span in noun_phrases(tokens) if span[0] > verb and tokens[span[0]].kind == "name"][:1]
+    if not phrases:
+        return () if defines else None
+    if len(marked) == 1 and marked[0].casefold() not in gap.clause.casefold():
+        inside = _marked_phrases(tokens, phrases, text, marked[0])
+        if inside:
+            return (marked[0], *(forms_of(tokens, inside[0], text, clause, gap) if len(inside) == 1 else ()))
+    span = _fitting(tokens, phrases, gap)
+    return () if span is None else forms_of(tokens, span, text, clause, gap)
+
+
+def _without_remarks(clause: str, gap: Gap) -> str:
+    """Return a clause without brackets, adjuncts before it and remarks after it."""
+    plain = BRACKETS.sub("", clause)
+    remark = REMARK.search(plain)
+    plain = (plain[: remark.start()] if remark is not None and remark.start() else plain).strip(" .!,:;")
+    pieces = COMMA.split(plain)
+    while len(pieces) > 1 and _is_adjunct(read_tokens(pieces[0], gap.stems)):
+        pieces = pieces[1:]
+    short = all(len(piece.split()) <= MOST_WORDS_OF_ITEM for piece in pieces[1:])
+    if len(pieces) > 1 and short and " and " in f" {pieces[-1]}" and first_verb(read_tokens(pieces[-1])) is None:
+        return ", ".join(pieces)  # a list
+    return pieces[0]
+
+
+def _is_adjunct(tokens: Sequence[Token]) -> bool:
+    """True of `In Japan` and `By default`, and of words that the question has."""
+    if not tokens or first_verb(tokens) is not None:
+        return False
+    begins = tokens[0].kind in ("preposition", "adverb", "conjunction")
+    return begins or all(token.known for token in tokens if token.kind in SAYING)
+
+
+def _one_predicate(tokens: list[Token]) -> list[Token]:
+    """Return the tokens of the first predicate, or from the last one that the question has: `quit the violin and plays the cello`."""
+    verbs = [at for at, token in enumerate(tokens) if at and token.kind == "verb" and tokens[at - 1].word == "and"]
+    if not verbs:
+        return tokens
+    if not tokens[verbs[-1]].known:
+        return tokens[: verbs[0] - 1]
+    tokens[verbs[-1]].kind = "auxiliary"
+    return tokens[verbs[-1] :]
+
+
+def _is_new(phrase: Sequence[Token], text: str, gap: Gap) -> bool:
+    """True if a phrase has a word that the question lacks, or quotes what the question does not hold."""
+    if phrase[0].word in small_words()["pointing"]:
+        return False  # that title
+    if phrase[0].text in QUOTES:
+        return text[phrase[0].end : phrase[-1].start].casefold() not in gap.clause.casefold()
+    empty = EMPTY_WORDS | small_words()["generic"]
+    return any(not token.known and token.word not in empty for token in phrase if token.kind in SAYING)
+
+
+def _marked_phrases(tokens: Sequence[Token], phrases: Sequence[Span], text: str, marked: str) -> list[Span]:
+    """Return the phrases in the only part of a reply that is bold or code, or around it."""
+    marked = marked.removesuffix("()")
+    words = [text[tokens[start].start : tokens[end - 1].end].strip(' "“”`') for start, end in phrases]
+    return [span for span, said in zip(phrases, words, strict=True) if said in marked or marked in said]
+
+
+def _fitting(tokens: Sequence[Token], phrases: Sequence[Span], gap: Gap) -> Span | None:
+    """Return the phrase that fills the gap; None where the clause does not show it."""
+    verb = first_verb(tokens)
+    before = [span for span in phrases if verb is not None and span[1] <= verb]
+    after = [span for span in phrases if verb is None or span[0] > verb]
+    if verb is not None and before and _is_subject(tokens, before[0], after, verb, gap):
+        after = before[:1]
+    elif gap.is_person or gap.in_subject:
+        after = [*(span for span in after if span[0] and tokens[span[0] - 1].word == "by"), *after]
+    span = next(iter(_of_kind(tokens, after, gap)), None)
+    if span is None or tokens[span[0]].kind == "number":
+        return None
+    phrase = tokens[slice(*span)]
+    if gap.is_person and len(phrase) == 1 and phrase[0].kind == "noun" and phrase[0].start:
+        return None  # Tom is tall
+    return None if all(token.kind in ("number", "determiner") for token in phrase) else span
+
+
+def _is_subject(tokens: Sequence[Token], subject: Span, after: Sequence[Span], verb: int, gap: Gap) -> bool:
+    """True if the subject of a clause answers, and not what follows its verb."""
+    head, rest = tokens[subject[1] - 1], tokens[verb:]
+    asked_head = bool(gap.noun) and stem(head.text) == stem(gap.noun)
+    if gap.asking == "where" or head.word in small_words()["person"] | small_words()["generic"]:
+        return False
+    if head.known and not asked_head:
+        return False
+    if head.kind == "name" and _has(tokens[slice(*subject)], gap.noun):
+        return True  # the Danish architect Jorn Utzon
+    asked_after, copula = _has(rest, gap.noun), _is_copula(tokens, verb)
+    if asked_head and tokens[subject[0]].word == "the" and after and not asked_after:
+        return not copula
+    named = any(token.kind == "name" for span in after[:1] for token in tokens[slice(*span)])
+    if copula and head.kind == "noun" and subject[1] > subject[0] + 1 and named and not asked_after:
+        return False  # its author is Bram Stoker
+    if not gap.in_subject:
+        known = sum(token.known for token in rest)
+        if copula:
+            return asked_after or known * 2 >= len(gap.stems) > 0
+        return gap.is_identity and tokens[verb].known and not any(token.known for token in tokens[slice(*subject)])
+    return stem(tokens[verb].text) in WINS or _acts(tokens, head, after, verb, gap)
+
+
+def _acts(tokens: Sequence[Token], head: Token, after: Sequence[Span], verb: int, gap: Gap) -> bool:
+    """True if the subject does what the question asks, and is not what it is done to: `the cup was lifted by Peru`."""
+    rest = tokens[verb:]
+    passive = tokens[verb].kind == "auxiliary" and any(token.kind == "verb" for token in rest[:3])
+    if passive and any(tokens[span[0] - 1].word == "by" for span in after):
+        return False
+    named = any(token.kind == "name" for span in after for token in tokens[slice(*span)])
+    if gap.kind and head.text[:1].isupper() and not named and not passive:
+        return True  # Saturn holds the record
+    unlike = (
+        passive
+        and after
+        and not _has(rest, gap.noun)
+        and not any(token.known for token in rest if token.kind == "verb")
+    )
+    return any(token.known for token in rest) and not unlike
+
+
+def _is_copula(tokens: Sequence[Token], verb: int) -> bool:
+    if verb + 1 < len(tokens) and tokens[verb + 1].word == "be":
+        verb += 1
+    following = tokens[verb + 1].kind if verb + 1 < len(tokens) else ""
+    return TO_BE.fullmatch(tokens[verb].word) is not None and following not in ("verb", "preposition")
+
+
+def _of_kind(tokens: Sequence[Token], phrases: Sequence[Span], gap: Gap) -> Sequence[Span]:
+    """Return the phrases of the kind that is asked for: names of persons, places, what has the noun of the question."""
+    if gap.is_person:
+        return [span for span in phrases if any(map(_is_name, tokens[slice(*span)]))] or phrases
+    if gap.asking == "where":
+        placed = [span for span in phrases if span[0] and tokens[span[0] - 1].kind == "preposition"]
+        return [span for span in placed if all(token.kind != "number" for token in tokens[slice(*span)])] or phrases
+    return [span for span in phrases if _has(tokens[slice(*span)], gap.kind)] or phrases
+
+
+def _is_name(token: Token) -> bool:
+    capital = token.kind == "name" or (token.kind in NOMINAL and not token.start and token.text[:1].isupper())
+    return capital and token.word not in small_words()["month"]
