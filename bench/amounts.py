@@ -14,9 +14,9 @@ import numpy as np
 from scipy.special import ndtr, ndtri, stdtrit
 
 from bench.figure import Figure
-from proctor.stats.amounts import AmountStep, bounds, chance_below
 from proctor_ci.amounts import bound_quantiles
 from proctor_ci.measured import Values
+from proctor_ci.stats.amounts import AmountStep, bounds, chance_below
 
 Numbers = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 Draw = Callable[[np.random.Generator, tuple[int, int]], Numbers]
@@ -95,7 +95,7 @@ def means(draw: Draw, limit: float, count: int, rounds: int) -> tuple[float, flo
 
 
 def _chances_below(rows: Numbers, unseen: float) -> Numbers:
-    """Return `proctor.stats.amounts.chance_below` of each row and a weight that was not seen."""
+    """Return `proctor_ci.stats.amounts.chance_below` of each row and a weight that was not seen."""
     weights = np.column_stack([rows, np.full(len(rows), unseen)])
     least, most = weights.min(1), weights.max(1)
     is_sure, mixed = most <= 0, (least < 0) & (most > 0)

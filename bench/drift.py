@@ -16,8 +16,8 @@ from proctor import Sample, Score, Task, Trajectory
 from proctor.api.options import RunOptions
 from proctor.api.prepare import prepare
 from proctor.core.trial import Trial, Verdict
-from proctor.stats.drift import Detector, DriftUnit, Shift
 from proctor.stores.sqlite import SqliteStore
+from proctor_ci.stats.drift import Detector, DriftUnit, Shift
 
 RUNS_PER_ALARM = 100
 SAMPLES = 200

@@ -11,11 +11,11 @@ from click.testing import CliRunner
 
 import proctor
 from proctor.api import RunOptions
-from proctor.api.request import RunRequest
 from proctor.cli import app, tree
 from proctor.config import ProjectSettings
 from proctor.core.errors import BadInput
 from proctor.core.run_fields import RunFields, check_bounds, described_fields
+from proctor_ci.request import RunRequest
 
 CLI = Path(tree.__file__).parent
 PACKAGES = Path(__file__).parents[2] / "packages"

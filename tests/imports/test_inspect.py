@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from proctor.api import compare, request, rescore, resumable
+from proctor.api import compare, rescore, resumable
 from proctor.core.errors import BadInput
 from proctor.core.score import Score, Unscored
 from proctor.core.task import Store
@@ -17,6 +17,7 @@ from proctor.stores import open_store
 from proctor_adapters.importing import Imported, import_log
 from proctor_adapters.imports import LogReading, _source, keeping
 from proctor_adapters.imports._values import number
+from proctor_ci import request
 
 LOGS = Path(__file__).parents[1] / "data" / "imports"
 SAMPLE = {"id": "a", "epoch": 1, "input": "2+2?", "target": "4", "scores": {"match": {"value": "C", "answer": "4"}}}

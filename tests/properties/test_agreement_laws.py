@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proctor.core.run import Estimate
-from proctor.stats.agreement import Scale, cohen_kappa, krippendorff_alpha, share_equal
 from proctor.stats.betting import STAKES, bet
 from proctor.stats.correction import Labelled, ppi
-from proctor.stats.ranking import RankedBattle, bradley_terry
 from proctor_judging.judges.probe import turned
 from proctor_judging.judges.rubric import known, rubric
+from proctor_judging.stats.agreement import Scale, cohen_kappa, krippendorff_alpha, share_equal
+from proctor_judging.stats.ranking import RankedBattle, bradley_terry
 
 points = st.integers(1, 5)
 pairs = st.lists(st.tuples(points, points), min_size=2, max_size=30)

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proctor.reports.word_diff import WordDiffPiece, _subsequence, diff_words, words_of
 from proctor.trajectory_matching.rouge import common_length
+from proctor_web.comparing.word_diff import WordDiffPiece, _subsequence, diff_words, words_of
 
 
 def marked(pieces: list[WordDiffPiece]) -> str:

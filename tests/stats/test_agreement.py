@@ -5,7 +5,7 @@ import pytest
 
 from proctor.core.errors import BadInput
 from proctor.core.run import Estimate
-from proctor.stats.agreement import (
+from proctor_judging.stats.agreement import (
     Scale,
     cohen_kappa,
     krippendorff_alpha,

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 import pytest
 
 from proctor.core.errors import BadInput
-from proctor.stats.bootstrap import draws, jackknife, percentiles
+from proctor_judging.stats.bootstrap import draws, jackknife, percentiles
 
 
 def test_the_same_seed_draws_the_same_and_another_draws_otherwise() -> None:

@@ -6,7 +6,7 @@ import random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proctor.stats.decomposition import Key, Member, decompose
+from proctor_ci.stats.decomposition import Key, Member, decompose
 
 SHARE = st.floats(0, 1)
 WEIGHT = st.sampled_from([0.0, 0.0, 0.3, 1.0, 2.5])

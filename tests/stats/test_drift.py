@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 from proctor.core.errors import BadInput
-from proctor.stats.drift import SIZES, Detector, DriftUnit, Shift, _Bet, _Term, _Values
+from proctor_ci.stats.drift import SIZES, Detector, DriftUnit, Shift, _Bet, _Term, _Values
 
 
 def runs(rates: Sequence[float], count: int, seed: int) -> Iterator[dict[str, DriftUnit]]:

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proctor.core.errors import BadInput
-from proctor.stats.finite import finite_bounds
 from proctor.stats.rate import wilson
+from proctor_audit.finite import finite_bounds
 
 Stops = Callable[[int, int, float], bool]
 STOPS: dict[str, Stops] = {  # after so many hits of so many draws, where the share is as given

@@ -6,7 +6,7 @@ from itertools import combinations
 import pytest
 
 from proctor.core.errors import BadInput
-from proctor.stats.ranking import ELO_SCALE, RankedBattle, Ranking, Rating, bradley_terry
+from proctor_judging.stats.ranking import ELO_SCALE, RankedBattle, Ranking, Rating, bradley_terry
 
 WON = {("a", "b"): (7, 3), ("a", "c"): (9, 1), ("b", "c"): (6, 4)}
 

@@ -5,7 +5,7 @@ import pytest
 from proctor.core.run import Estimate
 from proctor.core.tally import Case, tally
 from proctor.stats.estimate import estimate
-from proctor.stats.ratio import ratio
+from proctor_benchmarks.gaia.ratio import ratio
 
 
 def _rate(right: int, count: int) -> Estimate:

@@ -10,9 +10,9 @@ import pytest
 from web_site import AppSite
 
 from proctor import evaluate, registry
-from proctor.api.request import RunRequest, again, words_of
 from proctor.core.errors import BadInput
 from proctor.core.run import RunSpec
+from proctor_ci.request import RunRequest, again, words_of
 from proctor_web.runs.choices import list_choices
 from proctor_web.runs.options import OUTSIDE, agent_fields, task_fields, values
 from proctor_web.runs.permitted import check, folder_to_resume, locate

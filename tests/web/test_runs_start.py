@@ -14,9 +14,9 @@ from starlette.testclient import TestClient
 from web_site import AppSite
 
 from proctor import evaluate
-from proctor.api.request import RunRequest
 from proctor.core.errors import BadInput
 from proctor.testing.records import a_record, a_sample, begun
+from proctor_ci.request import RunRequest
 from proctor_web.operations import RunReference
 from proctor_web.runs import launcher
 from proctor_web.runs.actions import Resume, delete_run, resume_run, start_run, stop_run

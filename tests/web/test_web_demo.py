@@ -6,7 +6,7 @@ import pytest
 
 from proctor.api import Run, RunOptions
 from proctor.api.prepare import prepare
-from proctor.api.request import again
+from proctor_ci.request import again
 from proctor_web.authoring.results import runs_of
 from proctor_web.demo import open_demo
 from proctor_web.evalset_files import open_set

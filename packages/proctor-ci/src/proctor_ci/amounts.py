@@ -1,6 +1,6 @@
 """Bound what trials took, in seconds, money or tokens: a mean, and its change or that of a quantile against a baseline.
 
-A mean is bounded with the limit of a trial as the most that an unseen one can take (`stats/amounts.py`): the limit of
+A mean is bounded with the limit of a trial as the most that an unseen one can take (`proctor_ci/stats/amounts.py`): the limit of
 seconds, or the budget of the whole run. The change of a quantile is that of paired draws of samples (bootstrap of the ratio).
 It is given only where it is unlikely that no sample lies beyond the quantile: 20 say nothing above their 90th percentile.
 """
@@ -16,10 +16,10 @@ import msgspec
 from proctor.api.run import Run
 from proctor.core.sentence import Sentence, say
 from proctor.core.tally import Case, tally
-from proctor.stats.amounts import AmountStep, bounds, seen_bounds
 from proctor.stats.estimate import estimate
 from proctor.stats.rate import Interval
 from proctor_ci.measured import Values
+from proctor_ci.stats.amounts import AmountStep, bounds, seen_bounds
 
 _DRAWS = 1_000
 _DRAWN = 4_000_000  # clusters in all draws, about two seconds

@@ -1,6 +1,6 @@
 """Say why the number of a run is another one than that of an earlier run: parts in points that sum to the difference.
 
-The samples of both runs are split as `stats.decomposition` says. What changed of the same samples is the agent's, by the
+The samples of both runs are split as `proctor_ci.stats.decomposition` says. What changed of the same samples is the agent's, by the
 class of error that cost the points, and the scorer's where its version is another one: every answer is then also taken at
 the other version's word, and both orders (scorer first, agent first) count by half.
 """
@@ -20,15 +20,14 @@ from proctor.core.sentence import Sentence, say
 from proctor.core.trial import INFRASTRUCTURE
 from proctor.engine.progress import Progress
 from proctor.registry import unknown
-from proctor.reports.changes import Change, changes_between
 from proctor.reports.compare import scorers_in_common
 from proctor.reports.same_task import check_same_task
 from proctor.runtime.garbage import gc_paused
 from proctor.stats.anytime import ANYTIME
 from proctor.stats.bounds import moved
-from proctor.stats.decomposition import DifferencePart, Key, Member, Side, Split, decompose
 from proctor.stats.paired import Difference, PairedSample, compare
 from proctor.stats.rate import Interval
+from proctor_ci.changes import Change, changes_between
 from proctor_ci.delta_samples import (
     CHANGED,
     CommonSample,
@@ -40,6 +39,7 @@ from proctor_ci.delta_samples import (
 )
 from proctor_ci.gate import blocking_changes
 from proctor_ci.second_scores import Answers, Rescoring, SecondScores, read_answers, score_by_other
+from proctor_ci.stats.decomposition import DifferencePart, Key, Member, Side, Split, decompose
 
 Cause = Literal["agent", "scorer", "unknown", "infrastructure", "missing", "samples", "shares"]
 CAUSES: tuple[Cause, ...] = get_args(Cause)

@@ -11,9 +11,9 @@ import msgspec
 
 from proctor.api import numbers
 from proctor.api.run import Run
-from proctor.stats.decomposition import Member, Side
 from proctor.stats.strata import weight_by_stratum
 from proctor_ci.second_scores import Answers, Costs, SecondScores
+from proctor_ci.stats.decomposition import Member, Side
 
 CHANGED = "changed"  # why a sample of both runs is compared with none: it is not the same
 

@@ -34,13 +34,13 @@ from proctor.runtime.garbage import gc_paused
 from proctor.stats.anytime import ANYTIME
 from proctor.stats.bounds import moved, one_sided
 from proctor.stats.estimate import estimate
-from proctor.stats.forecast import ExpectedFigures, expect_difference, expect_share
 from proctor.stats.mean import estimate_mean
 from proctor.stats.paired import PairedSample, anytime_bounds
 from proctor.stats.rate import Interval
 from proctor_ci.amounts import bound_mean, bound_quantiles, bound_ratio, most_of, quantile_of
 from proctor_ci.measured import Values, as_earned, is_in, measured
 from proctor_ci.policy import LOWER_IS_BETTER, GatePolicy, PolicyRule
+from proctor_ci.stats.forecast import ExpectedFigures, expect_difference, expect_share
 
 Bounds = Callable[[float], Interval | None]
 

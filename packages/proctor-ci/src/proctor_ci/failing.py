@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from proctor.api.request import again, words_of
 from proctor.api.run import Run
 from proctor.config import settings, store_url
 from proctor.core.errors import BadInput
@@ -21,6 +20,7 @@ from proctor.reports.words import ReportWords
 from proctor.runtime.visible import one_line
 from proctor.stats.estimate import estimate
 from proctor.stores import default_path
+from proctor_ci.request import again, words_of
 from proctor_ci.second_scores import Answers, read_answers
 
 CLASSES = 8  # that are shown with examples

@@ -22,14 +22,14 @@ from proctor.core.errors import BadInput
 from proctor.core.run import RunRecord
 from proctor.core.sentence import Sentence, say
 from proctor.core.task import Store
-from proctor.reports.changes import SEPARATOR, Change, changes_between
 from proctor.reports.drawn import SHARED
 from proctor.reports.same_task import check_baseline
 from proctor.stats.distributions import normal_quantile
-from proctor.stats.forecast import ExpectedFigures
 from proctor.stats.rate import Interval
+from proctor_ci.changes import SEPARATOR, Change, changes_between
 from proctor_ci.evidence import RuleEvidence, gather
 from proctor_ci.policy import GatePolicy, PolicyRule, default_policy, find_policy
+from proctor_ci.stats.forecast import ExpectedFigures
 
 Decision = Literal["go", "no_go", "inconclusive"]
 POWER = 0.8

@@ -9,11 +9,11 @@ from markupsafe import Markup, escape
 
 from proctor.core.errors import BadInput
 from proctor.reports import plot, versus
-from proctor.reports.changes import SEPARATOR, Change
 from proctor.reports.pages import Block, Bullets, Drawing, ReportPage, SectionBlock, TableBlock, html, markdown
 from proctor.reports.words import ReportWords
 from proctor.runtime.files import write_whole
 from proctor.runtime.visible import visible
+from proctor_ci.changes import SEPARATOR, Change
 from proctor_ci.trends import Trend, TrendPoint, TrendShift
 
 CHARACTERS = 72  # of a sparkline

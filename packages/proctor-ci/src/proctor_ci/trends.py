@@ -1,6 +1,6 @@
 """Follow one agent on one task over time: when its number changed, which runs moved, and what was changed before they did.
 
-A change is looked for after every run, on the samples that it shares with the runs since the last change (`stats.drift`); a
+A change is looked for after every run, on the samples that it shares with the runs since the last change (`proctor_ci.stats.drift`); a
 run that measures otherwise, as its task, data, scorers or judge are others, begins again. Besides, runs are compared one by
 one. With a baseline the question is whether the agent is worse (or better) than it now: the newest run is tested first, at
 the full level, and then the one before it, for as long as a difference is found. Without one, each run is tested against the
@@ -21,12 +21,12 @@ from proctor.core.errors import BadInput
 from proctor.core.run import Estimate, RunRecord
 from proctor.core.task import Store
 from proctor.registry import unknown
-from proctor.reports.changes import Change, changes_between
 from proctor.reports.matching import Earned, earned_by_sample, match_samples, metric_of, untested_row
 from proctor.reports.same_task import check_baseline
 from proctor.reports.verdicts import MetricRow, Untested, decide_each, decide_in_order
-from proctor.stats.drift import Detector, Direction, DriftUnit
+from proctor_ci.changes import Change, changes_between
 from proctor_ci.gate import blocking_changes
+from proctor_ci.stats.drift import Detector, Direction, DriftUnit
 
 if TYPE_CHECKING:
     from proctor.reports.figures import Figure

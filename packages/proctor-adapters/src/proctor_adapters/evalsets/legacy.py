@@ -11,9 +11,9 @@ import uuid
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from proctor.core.json_path import Invalid, Path
 from proctor.core.sentence import say
 from proctor.core.validation import mismatch
+from proctor_adapters.json_path import Invalid, Path
 
 NAMES = {
     "eval_id": "name",

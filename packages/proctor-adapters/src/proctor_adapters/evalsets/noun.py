@@ -13,10 +13,10 @@ from typing import Any, ClassVar, Self, TypeVar, Union, get_args, get_origin, ge
 
 import msgspec
 
-from proctor.core.json_path import Invalid, Path, format_path
 from proctor.core.sentence import Sentence, say
 from proctor.core.validation import in_words
-from proctor.runtime.json_edit import templates
+from proctor_adapters.evalsets.json_edit import templates
+from proctor_adapters.json_path import Invalid, Path, format_path
 
 N = TypeVar("N", bound="Noun")
 _FAULT = re.compile(r"(?P<problem>.*?)(?: - at `(?P<path>\$[^`]*)`)?", re.DOTALL)

@@ -16,7 +16,6 @@ import msgspec
 
 from proctor.core.digest import digest_bytes
 from proctor.core.errors import BadInput
-from proctor.core.json_path import Invalid, Path, format_path, line_of
 from proctor.core.sentence import Sentence, say
 from proctor.core.validation import describe_malformed, in_words
 from proctor.runtime.files import reading
@@ -29,6 +28,7 @@ from proctor_adapters.evalsets.schema import (
     EvalSet,
     SessionInput,
 )
+from proctor_adapters.json_path import Invalid, Path, format_path, line_of
 
 MOST_BYTES = 256_000_000
 SUFFIXES = (".evalset.json", ".test.json", ".json")

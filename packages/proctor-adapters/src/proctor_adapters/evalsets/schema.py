@@ -8,9 +8,9 @@ import base64
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from proctor.core.json_path import Path
 from proctor.core.sentence import Sentence, say
 from proctor_adapters.evalsets.noun import Noun
+from proctor_adapters.json_path import Path
 
 PERSONAS = ("EXPERT", "NOVICE", "EVALUATOR")  # those that ADK knows by name
 

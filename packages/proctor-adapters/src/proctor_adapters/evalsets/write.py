@@ -17,7 +17,7 @@ from proctor.core.digest import digest_bytes
 from proctor.core.errors import BadInput
 from proctor.core.validation import in_words
 from proctor.runtime.files import locked, write_whole
-from proctor.runtime.json_edit import rewrite
+from proctor_adapters.evalsets.json_edit import rewrite
 from proctor_adapters.evalsets.noun import as_json, camel, respell
 from proctor_adapters.evalsets.read import Loaded, read
 from proctor_adapters.evalsets.schema import EvalCase, EvalSet

@@ -23,10 +23,10 @@ import msgspec
 
 from proctor.chat.agent_replies import clean
 from proctor.core.errors import BadInput
-from proctor.core.json_path import Invalid, format_path
-from proctor.core.json_path import Path as Place
 from proctor.core.sentence import Sentence, say
 from proctor.core.validation import describe_malformed, in_words, mismatch
+from proctor_adapters.json_path import Invalid, format_path
+from proctor_adapters.json_path import Path as Place
 from proctor_adapters.traces import protobuf
 from proctor_adapters.traces.attributes import TooDeep, at, attributes_by_name, plain_value, text, tree
 

@@ -11,7 +11,7 @@ import msgspec
 
 from proctor.core.digest import digest
 from proctor.core.run import Estimate
-from proctor.stats.finite import FINITE, finite_bounds
+from proctor_audit.finite import FINITE, finite_bounds
 from proctor_audit.inspector.inspecting import TrialLine
 
 

@@ -20,10 +20,10 @@ from proctor.core.score import Score
 from proctor.core.sentence import Sentence, say
 from proctor.core.tally import Case, tally
 from proctor.core.task import Judged
-from proctor.stats.agreement import cohen_kappa
 from proctor.stats.estimate import estimate
 from proctor_benchmarks.chateval import verdicts
 from proctor_benchmarks.chateval.dataset import FORWARD, REVERSED
+from proctor_judging.stats.agreement import cohen_kappa
 
 
 def summarise(estimates: Sequence[Estimate], judged: Judged) -> list[Estimate]:  # noqa: ARG001 - they are of single orders

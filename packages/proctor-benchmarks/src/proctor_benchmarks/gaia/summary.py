@@ -11,7 +11,7 @@ from proctor.core.sentence import say
 from proctor.core.task import Judged
 from proctor.stats.distributions import t_quantile
 from proctor.stats.estimate import PART_WITHOUT_INTERVAL
-from proctor.stats.ratio import ratio
+from proctor_benchmarks.gaia.ratio import ratio
 
 SCORER = "gaia"
 RATES = ("accuracy", f"{SCORER}.accuracy")  # the second where other scorers run as well

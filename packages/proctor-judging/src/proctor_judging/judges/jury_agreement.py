@@ -14,9 +14,9 @@ from proctor.core.sentence import Sentence, say
 from proctor.core.tally import Case, tally
 from proctor.core.trial import Verdict
 from proctor.engine.judge_figures import marked
-from proctor.stats.agreement import cohen_kappa, krippendorff_alpha
 from proctor.stats.estimate import estimate
 from proctor.stats.mean import estimate_mean
+from proctor_judging.stats.agreement import cohen_kappa, krippendorff_alpha
 
 Z = 3.0  # standard deviations from which a score is an outlier
 FENCE = 1.5  # the same in ranges between the quartiles (Tukey)

@@ -248,7 +248,7 @@ class Review:
 
     def agreement(self) -> dict[str, Estimate]:
         """Return Krippendorff's alpha of the reviewers, by dimension (ordinal) and of the status (nominal)."""
-        from proctor.stats.agreement import krippendorff_alpha
+        from proctor_judging.stats.agreement import krippendorff_alpha
 
         people = self.people()
         units = [{entry.reviewer: entry for entry in record.current} for _, record in self._judged()]

@@ -24,7 +24,7 @@ from proctor.core.sentence import say
 from proctor.core.task import Judged, Task
 from proctor.core.trial import IN_THE_MEAN
 from proctor.datasets.formats import READERS
-from proctor.stats.ranking import RankedBattle, bradley_terry
+from proctor_judging.stats.ranking import RankedBattle, bradley_terry
 from proctor_judging.tasks.fields import JUDGED, ItemsFile, JudgedItem, items_of
 from proctor_judging.tasks.items import same_texts, sample
 

@@ -15,7 +15,6 @@ from starlette.routing import BaseRoute, Route
 from proctor.core.errors import BadInput
 from proctor.core.run import RunSpec
 from proctor.core.sentence import Sentence, say
-from proctor.reports.word_diff import WordDiffPiece, diff_words
 from proctor_adapters.evalsets.noun import as_json
 from proctor_adapters.evalsets.outcomes import Call, CaseOutcome, TurnOutcome, outcome_of
 from proctor_adapters.evalsets.schema import PERSONAS, EvalCase
@@ -25,6 +24,7 @@ from proctor_web.auth import FormFields, person_name, post
 from proctor_web.authoring import criteria_file, editing, forms, results, tools
 from proctor_web.authoring.forms import CaseForm
 from proctor_web.authoring.results import RunOfSet
+from proctor_web.comparing.word_diff import WordDiffPiece, diff_words
 from proctor_web.evalset_files import Conflict, History, OpenedEvalset, SetReference, folder_of
 from proctor_web.operations import convert, read, read_filter
 from proctor_web.runs import choices, permitted

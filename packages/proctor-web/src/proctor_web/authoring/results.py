@@ -7,7 +7,6 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec.structs import replace
 
-from proctor.api.request import RunRequest
 from proctor.core.errors import BadInput
 from proctor.core.run import RunState
 from proctor.core.sentence import say
@@ -23,6 +22,7 @@ from proctor_adapters.evalsets.schema import (
     Invocation,
     Part,
 )
+from proctor_ci.request import RunRequest
 from proctor_web import evalset_files as files
 from proctor_web.authoring.editing import CaseGiven
 from proctor_web.authoring.forms import with_calls

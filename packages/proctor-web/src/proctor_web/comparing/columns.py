@@ -9,7 +9,7 @@ from typing import Literal, get_args
 import msgspec
 
 from proctor.core.run import Estimate
-from proctor.stats.agreement import cohen_kappa, share_equal
+from proctor_judging.stats.agreement import cohen_kappa, share_equal
 from proctor_web.workspace import Found
 
 Group = Literal["broken", "fixed", "wrong", "right", "not_compared"]

@@ -9,7 +9,7 @@ import msgspec
 from proctor.api.baselines import baselines
 from proctor.api.run import Run
 from proctor.core.sentence import Sentence
-from proctor.reports.changes import Change
+from proctor_ci.changes import Change
 from proctor_ci.gate import Decision, Gate, Ruling, gate
 from proctor_ci.policy import FILE, GatePolicy, default_policy, read_policy
 from proctor_web.comparing.background import Background

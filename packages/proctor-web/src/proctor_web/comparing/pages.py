@@ -16,12 +16,12 @@ from proctor.core.sentence import Sentence, say
 from proctor.reports import versus
 from proctor.reports.both import pair_samples
 from proctor.reports.build import HIDDEN, is_private
-from proctor.reports.changes import SEPARATOR
 from proctor.reports.compare import RunComparison, scorers_in_common
 from proctor.reports.pairs import value_text
 from proctor.reports.verdicts import MetricRow
 from proctor.reports.words import ReportWords
 from proctor_ci import delta_pages, trend_pages
+from proctor_ci.changes import SEPARATOR
 from proctor_ci.trends import TrendGiven, named_baselines
 from proctor_web.app import full_address, page
 from proctor_web.comparing import comparison, gating, leaderboard, samples, trends, why

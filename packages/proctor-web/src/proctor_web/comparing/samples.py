@@ -10,10 +10,10 @@ from proctor.core.sentence import Sentence
 from proctor.core.trial import Outcome, Value
 from proctor.reports.both import attempt_to_show, expected_text, made_text
 from proctor.reports.story import Story, StoryFinding, story
-from proctor.reports.word_diff import WordDiffPiece, diff_words
 from proctor.runtime.visible import one_line
 from proctor_web.comparing.columns import FLAGS, GROUPS, Columns, groups_of
 from proctor_web.comparing.comparison import find_runs, kept, position
+from proctor_web.comparing.word_diff import WordDiffPiece, diff_words
 from proctor_web.operations import Operation
 from proctor_web.workspace import Found, NotFound, Workspace
 

@@ -10,11 +10,11 @@ from proctor.api import baselines
 from proctor.api.names import check_run_id
 from proctor.api.options import refuse_imported
 from proctor.api.prepare import new_id
-from proctor.api.request import RunRequest, shown, words_of, words_to_resume
 from proctor.core.annotation import Annotation
 from proctor.core.errors import BadInput
 from proctor.core.task import Store
 from proctor.registry import unknown
+from proctor_ci.request import RunRequest, shown, words_of, words_to_resume
 from proctor_web.operations import Operation, RunReference
 from proctor_web.runs.launcher import Launcher, RunProcess, command_of
 from proctor_web.runs.listing import NOTHING_SAID, Notes, notes_of

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec.structs import asdict
 
-from proctor.api.request import RunRequest
 from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence
 from proctor.core.validation import in_words
+from proctor_ci.request import RunRequest
 from proctor_web.runs.choices import Fields
 from proctor_web.runs.options import values
 from proctor_web.workspace import Workspace

@@ -17,13 +17,13 @@ from pathlib import Path
 import msgspec
 
 from proctor.api.names import check_run_id
-from proctor.api.request import RunRequest, shown
 from proctor.core.digest import digest_bytes
 from proctor.core.errors import BadInput
 from proctor.core.task import Store
 from proctor.runtime.alive import is_alive
 from proctor.runtime.folders import data_folder
 from proctor.transport.redact import redact
+from proctor_ci.request import RunRequest, shown
 from proctor_web.workspace import Workspace
 
 MOST_AT_ONCE = 8

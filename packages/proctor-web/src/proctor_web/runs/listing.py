@@ -11,7 +11,7 @@ from proctor.core.annotation import Annotation
 from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence
 from proctor.core.task import Store
-from proctor.reports.changes import Change, changes_between
+from proctor_ci.changes import Change, changes_between
 from proctor_web.operations import Operation
 from proctor_web.runs.launcher import Launcher
 from proctor_web.runs.numbers import RunNumbers, numbers_soon

@@ -8,10 +8,10 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
 
-from proctor.api.request import RunRequest, again
 from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence, say
 from proctor.registry import unknown
+from proctor_ci.request import RunRequest, again
 from proctor_web.app import page
 from proctor_web.auth import FormFields, person_name, post, with_typed
 from proctor_web.guard import KEPT_SECONDS

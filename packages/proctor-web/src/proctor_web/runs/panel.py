@@ -2,12 +2,12 @@
 
 import msgspec
 
-from proctor.api.request import again, shown, words_to_resume
 from proctor.core.errors import BadInput
 from proctor.core.run import RunRecord
 from proctor.core.sentence import Sentence, say
 from proctor.core.task import Store
 from proctor.core.trial import INFRASTRUCTURE
+from proctor_ci.request import again, shown, words_to_resume
 from proctor_web.runs.actions import run_or_start
 from proctor_web.runs.launcher import Launcher, command_of
 from proctor_web.runs.listing import NOTHING_SAID, Notes, notes_of

@@ -11,11 +11,11 @@ from typing import NamedTuple
 import msgspec
 
 from proctor import registry
-from proctor.api.request import NAME, RunRequest
 from proctor.config import settings
 from proctor.core.errors import BadInput
 from proctor.core.run import RunSpec
 from proctor.core.sentence import say
+from proctor_ci.request import NAME, RunRequest
 from proctor_web.runs.choices import show_path
 from proctor_web.runs.options import OUTSIDE
 from proctor_web.workspace import Workspace

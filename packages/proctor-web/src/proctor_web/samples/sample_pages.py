@@ -13,11 +13,11 @@ from starlette.routing import BaseRoute, Route
 
 from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence
-from proctor.reports.word_diff import WordDiffPiece, diff_words
 from proctor.stores.blobs import encode
 from proctor_audit.inspector.view import trial_id
 from proctor_web.app import page
 from proctor_web.auth import FormFields, person_name, post
+from proctor_web.comparing.word_diff import WordDiffPiece, diff_words
 from proctor_web.evalset_files import Saved
 from proctor_web.operations import OF_ALL_PAGES, checked_filter, convert
 from proctor_web.samples import cases, labels, sample

@@ -21,7 +21,10 @@ from proctor.core.errors import BadInput
 from proctor.core.run import Estimate
 from proctor.core.sentence import Sentence, say
 from proctor.core.tally import Case, tally
-from proctor.stats._coefficients import (
+from proctor.stats.distributions import t_quantile
+from proctor.stats.estimate import estimate
+from proctor.stats.rate import Interval, checked_level, wilson
+from proctor_judging.stats._coefficients import (
     SAME,
     Rating,
     Scale,
@@ -33,10 +36,7 @@ from proctor.stats._coefficients import (
     kappa,
     kappa_chance,
 )
-from proctor.stats.bootstrap import Statistic, jackknife
-from proctor.stats.distributions import t_quantile
-from proctor.stats.estimate import estimate
-from proctor.stats.rate import Interval, checked_level, wilson
+from proctor_judging.stats.bootstrap import Statistic, jackknife
 
 __all__ = ["Rating", "Scale", "Weights", "cohen_kappa", "krippendorff_alpha", "share_equal"]
 

@@ -24,10 +24,10 @@ import msgspec
 
 from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence, say
-from proctor.stats._logistic import BattleRow, LogisticFit, chance_of, direction, fit
-from proctor.stats.bootstrap import RESAMPLES, draws, percentiles
 from proctor.stats.distributions import t_quantile
 from proctor.stats.rate import checked_level, two_sided_z
+from proctor_judging.stats._logistic import BattleRow, LogisticFit, chance_of, direction, fit
+from proctor_judging.stats.bootstrap import RESAMPLES, draws, percentiles
 
 T = TypeVar("T", str, int)
 

@@ -1,0 +1,1 @@
+"""Numbers about judges and ratings, as functions of plain numbers: agreement, rankings."""
