@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any
 
 from bench.figure import Figure, in_turn, seconds_of
-from proctor.trajectory_matching.rouge import rouge_l
+from proctor_judging.matching.rouge_figures import rouge_l
 from proctor_judging.matching.rouge_packages import chinese_l, english_sentences, sentences_l, tokens
 
 PAIRS = 40

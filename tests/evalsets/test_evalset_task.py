@@ -11,9 +11,9 @@ from proctor.core.sample import File, Message, Reasoning, Sample, Text
 from proctor.core.score import Score
 from proctor.core.task import Task
 from proctor.core.trajectory import Step, Trajectory
-from proctor.scorers import adk
 from proctor_adapters.evalsets import criteria, results
 from proctor_adapters.evalsets.task import is_evalset, task_of
+from proctor_adapters.scorers import adk
 
 TURN: dict[str, Any] = {
     "user_content": {"role": "user", "parts": [{"text": "What does A cost?"}]},

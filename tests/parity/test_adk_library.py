@@ -20,10 +20,10 @@ from proctor.core.errors import BadInput
 from proctor.core.sample import Message, Sample, ToolCall, Turn
 from proctor.core.score import Score
 from proctor.core.trajectory import Step, Trajectory
-from proctor.scorers import adk
-from proctor.trajectory_matching.adk_rules import MATCH_TYPES
 from proctor_adapters.evalsets import noun, schema, write
 from proctor_adapters.evalsets.read import Loaded, read
+from proctor_adapters.scorers import adk
+from proctor_judging.matching.adk_rules import MATCH_TYPES
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")  # the library's own
 

@@ -10,9 +10,9 @@ from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.trajectory import Trajectory
 from proctor.scorers.lookup import find_scorer
-from proctor.trajectory_matching import rouge
-from proctor.trajectory_matching.rouge import Rouge
+from proctor_judging.matching import rouge_figures as rouge
 from proctor_judging.matching import rouge_packages
+from proctor_judging.matching.rouge_figures import Rouge
 
 ODD = [
     "the",

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from proctor.chat.latex_commands import COMMANDS as KNOWN
-from proctor.chat.loose_json import Unreadable, read
+from proctor_judging.replies.latex_commands import COMMANDS as KNOWN
+from proctor_judging.replies.loose_json import Unreadable, read
 
 COMMANDS = [
     *(r"\frac{a}{b}", r"\beta", r"\theta", r"\times", r"\nabla", r"\rho", r"\left( x \right)", r"\underline{x}"),

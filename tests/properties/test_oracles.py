@@ -18,7 +18,7 @@ from scipy.optimize import linear_sum_assignment
 
 from proctor.stats.distributions import beta_cdf, beta_quantile, normal_cdf, normal_quantile, t_cdf, t_quantile
 from proctor.trajectory_matching.assignment import best
-from proctor.trajectory_matching.porter import stem
+from proctor_judging.matching.porter import stem
 from proctor_judging.matching.unit_table import _lines, read_unit
 from proctor_judging.stats.agreement import Scale, krippendorff_alpha
 from proctor_judging.stats.ranking import RankedBattle, bradley_terry

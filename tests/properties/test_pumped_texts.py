@@ -5,7 +5,6 @@ from collections.abc import Callable
 
 import pytest
 
-from proctor.chat.loose_json import read
 from proctor.chat.prompted_tools import read_calls
 from proctor.chat.thinking import parted
 from proctor.core.sample import Message, Tool
@@ -13,6 +12,7 @@ from proctor.core.score import short_reason
 from proctor.core.sentence import say
 from proctor.transport.headers import asked_seconds, used_up_seconds
 from proctor.transport.redact import redact
+from proctor_judging.replies.loose_json import read
 from proctor_judging.scorers import number
 from proctor_judging.tasks.pairs import MARKS
 

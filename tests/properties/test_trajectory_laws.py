@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from proctor.core.sample import ToolCall
 from proctor.trajectory_matching import assignment, call_order, similarity
-from proctor.trajectory_matching.adk_rules import MATCH_TYPES, AdkCall, calls_match
 from proctor.trajectory_matching.arguments import ArgumentRules, closeness
 from proctor.trajectory_matching.compare import CallComparison, compare
 from proctor.trajectory_matching.expectation import ExpectedCall, ExpectedCalls, Order, Policy
 from proctor.trajectory_matching.pairing import How
+from proctor_judging.matching.adk_rules import MATCH_TYPES, AdkCall, calls_match
 
 Calls = Sequence[tuple[str, Mapping[str, Any]]]
 CASES = pytest.mark.parametrize("cases", [1_000, pytest.param(10_000, marks=pytest.mark.torture)])

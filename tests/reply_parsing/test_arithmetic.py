@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from proctor.chat.arithmetic import ExpressionRefused, evaluate
+from proctor_judging.replies.arithmetic import ExpressionRefused, evaluate
 
 
 def computed(text: str) -> Any:

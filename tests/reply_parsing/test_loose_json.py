@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from proctor.chat.loose_json import MOST_CHARACTERS, Unreadable, read
+from proctor_judging.replies.loose_json import MOST_CHARACTERS, Unreadable, read
 
 DATA = Path(__file__).parents[1] / "data" / "loose_json.jsonl"
 CASES: list[dict[str, Any]] = [json.loads(line) for line in DATA.read_text(encoding="utf-8").splitlines()]

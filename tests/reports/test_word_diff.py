@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proctor.trajectory_matching.rouge import common_length
+from proctor_judging.matching.rouge_figures import common_length
 from proctor_web.comparing.word_diff import WordDiffPiece, _subsequence, diff_words, words_of
 
 

@@ -7,8 +7,8 @@ from importlib import import_module
 
 import pytest
 
-from proctor.runtime.patterns import LatePattern, compile_later
 from proctor_judging import matching as answer_matching
+from proctor_judging.matching.patterns import LatePattern, compile_later
 
 
 def test_it_does_what_a_compiled_pattern_does() -> None:

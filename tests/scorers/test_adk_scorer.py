@@ -6,9 +6,10 @@ from proctor.core.errors import BadInput
 from proctor.core.sample import Message, Sample, Text, ToolCall, Turn
 from proctor.core.score import Score, Unscored
 from proctor.core.trajectory import Step, Trajectory
-from proctor.scorers import adk, response
 from proctor.scorers.lookup import find_scorer
-from proctor.trajectory_matching.porter import stem
+from proctor_adapters.scorers import adk
+from proctor_judging.matching.porter import stem
+from proctor_judging.scorers import response
 
 
 def _sample(*references: Any, **criteria: Any) -> Sample:

@@ -17,11 +17,11 @@ import proctor_judging.scorers
 from proctor.core.sample import Sample
 from proctor.core.score import Score
 from proctor.core.trajectory import Trajectory
-from proctor.scorers.json import json as json_scorer
 from proctor_judging.matching.truth import truth_of
 from proctor_judging.scorers.answer import answer, match, read_claims
 from proctor_judging.scorers.blanks import blanks
 from proctor_judging.scorers.choice import choice
+from proctor_judging.scorers.json import json as json_scorer
 from proctor_judging.scorers.number import number
 
 HELD_OUT = Path(__file__).parents[1] / "data" / "held_out"
@@ -33,7 +33,7 @@ READERS = (  # modules that read what a reply says; who imports one reads free t
     "proctor_judging.matching.filled_blanks",
     "proctor_judging.matching.option_letters",
     "proctor_judging.scorers.refusal_model",
-    "proctor.chat.json_values",
+    "proctor_judging.replies.json_values",
 )
 NO_READERS = {
     "article_settings",  # the rule of an article, kept for parity

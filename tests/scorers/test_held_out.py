@@ -15,10 +15,10 @@ import pytest
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.trajectory import Trajectory
-from proctor.scorers.json import json as json_scorer
 from proctor_judging.scorers.answer import answer
 from proctor_judging.scorers.blanks import blanks
 from proctor_judging.scorers.choice import choice
+from proctor_judging.scorers.json import json as json_scorer
 from proctor_judging.scorers.number import number
 from proctor_judging.scorers.refusal import refusal
 

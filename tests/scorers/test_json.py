@@ -13,7 +13,7 @@ from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.trajectory import Trajectory
 from proctor.runtime import json_schema
-from proctor.scorers import json as json_scorer
+from proctor_judging.scorers import json as json_scorer
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),

@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from proctor.agents.debate import DebateAgent
 from proctor.api import Run, evaluate
 from proctor.core.errors import BadInput, ProviderFailed
 from proctor.core.sample import Message
 from proctor.models.scripted import ScriptedModel
 from proctor_benchmarks import chateval
+from proctor_benchmarks.chateval.agent import DebateAgent
 from proctor_benchmarks.chateval.parity import check_corpus
 
 CORPUS = Path(__file__).parents[2] / "data" / "chateval.jsonl.gz"

@@ -18,10 +18,10 @@ from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence, say
 from proctor.core.validation import in_words, mismatch
 from proctor.registry import unknown
-from proctor.trajectory_matching.adk_rules import MatchType, match_type
 from proctor_adapters.evalsets.custom import CustomMetric
 from proctor_adapters.evalsets.schema import Rubric
 from proctor_judging.judges.adk_judged import METRICS, Criterion
+from proctor_judging.matching.adk_rules import MatchType, match_type
 
 FILE = "test_config.json"
 OURS = ("tool_trajectory_avg_score", "response_match_score")

@@ -24,9 +24,9 @@ from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
 from proctor.core.trajectory import Trajectory, turns_of
 from proctor.registry import load_object
-from proctor.trajectory_matching.adk_rules import mean
 from proctor_adapters.evalsets.noun import as_json
 from proctor_adapters.evalsets.recording import case_of
+from proctor_judging.matching.adk_rules import mean
 
 KEY = "adk_custom"  # where a sample has the metrics of its criteria, and its case as ADK's objects are made of
 SAME = 1e-9  # a mean of turns that differs by no more is the score of the case

@@ -17,10 +17,10 @@ from proctor.core.sentence import Sentence, say
 from proctor.core.task import Store
 from proctor.core.trajectory import turns_of
 from proctor.core.trial import IN_THE_MEAN, Trial, Verdict
-from proctor.scorers.adk import made_call
 from proctor.trajectory_matching import expectation
-from proctor.trajectory_matching.adk_rules import mean
+from proctor_adapters.scorers.adk import made_call
 from proctor_judging.judges.adk_judged import KEY
+from proctor_judging.matching.adk_rules import mean
 
 Status = Literal["passed", "failed", "not_evaluated"]
 SUMMARY = "adk:passed"  # says of all metrics what is counted here

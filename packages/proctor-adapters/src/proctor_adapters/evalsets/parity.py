@@ -16,7 +16,7 @@ from proctor.core.errors import BadInput
 from proctor.core.parity import Checked
 from proctor.core.sentence import Sentence, say
 from proctor.runtime.json_file import read_json_lines
-from proctor.trajectory_matching.adk_rules import AdkCall, calls_match, joined, match_type, mean, rouge_1
+from proctor_judging.matching.adk_rules import AdkCall, calls_match, joined, match_type, mean, rouge_1
 
 Invocations = list[list[AdkCall] | None]
 

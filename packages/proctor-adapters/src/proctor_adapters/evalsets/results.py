@@ -20,10 +20,10 @@ from proctor.core.trajectory import Step, turns_of
 from proctor.core.trial import Trial
 from proctor.core.validation import in_words
 from proctor.runtime.files import write_whole
-from proctor.scorers import adk
-from proctor.trajectory_matching.adk_rules import mean
 from proctor_adapters.evalsets.custom import KEY
 from proctor_adapters.evalsets.outcomes import CaseOutcome, Status, TurnOutcome, outcomes, status_of
+from proctor_adapters.scorers import adk
+from proctor_judging.matching.adk_rules import mean
 
 SUFFIX = ".evalset_result.json"
 _UNSAFE = re.compile(r"[^\w.-]")

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from proctor.runtime.patterns import compile_later
 from proctor_audit.inspector.wording import holds_any
+from proctor_judging.matching.patterns import compile_later
 
 MOST_PASSES = 5  # in which lines are cut
 REVIEWER = (

@@ -7,9 +7,9 @@ from typing import Any
 
 import msgspec
 
-from proctor.runtime.patterns import compile_later
 from proctor_audit.inspector.tool_kinds import is_shell, shows_texts
 from proctor_audit.inspector.view import TrialCall
+from proctor_judging.matching.patterns import compile_later
 
 HEAD = 240
 LONGEST_BARE = 300  # of a result without a mark that it is an error

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from proctor.runtime.patterns import compile_later
 from proctor_audit.inspector.view import TrialCall
+from proctor_judging.matching.patterns import compile_later
 
 WORD = compile_later(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[\u4e00-\u9fff]+")
 READ_VERBS = frozenset((

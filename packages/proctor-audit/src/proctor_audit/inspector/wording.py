@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from difflib import SequenceMatcher
 
-from proctor.runtime.patterns import compile_later
+from proctor_judging.matching.patterns import compile_later
 
 SENTENCE = compile_later(r"[^\n。！？；]+?(?:[.!?](?=\s|$)|[。！？；]|$|(?=\n))", re.MULTILINE)
 WORD = compile_later(r"[\w’']+", re.UNICODE)

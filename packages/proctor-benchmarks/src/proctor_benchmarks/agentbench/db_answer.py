@@ -17,7 +17,7 @@ from typing import Any
 
 import msgspec
 
-from proctor.chat.arithmetic import evaluate
+from proctor_judging.replies.arithmetic import evaluate
 
 CHANGING = ("INSERT", "DELETE", "UPDATE")
 TYPES = (

@@ -10,9 +10,9 @@ import threading
 import warnings
 from typing import Any
 
-from proctor.chat.arithmetic import ExpressionRefused, evaluate
 from proctor.core.sentence import Sentence, say
 from proctor_benchmarks.bfcl.calls import Call, Undecodable, show
+from proctor_judging.replies.arithmetic import ExpressionRefused, evaluate
 
 LONGEST = 400_000
 

@@ -16,10 +16,10 @@ from proctor.core.parts import BenchmarkPart
 from proctor.core.sample import Sample
 from proctor.core.task import Task
 from proctor.core.trajectory import Trajectory
-from proctor.models.debate import SCORES, Order, Visibility
 from proctor_benchmarks.chateval import dataset, parity, replies
 from proctor_benchmarks.chateval.scorer import chateval
 from proctor_benchmarks.chateval.summary import summarise
+from proctor_judging.judges.debating import SCORES, Order, Visibility
 
 
 class ChatEvalOptions(msgspec.Struct, frozen=True, kw_only=True):

@@ -18,8 +18,8 @@ import msgspec
 from proctor.core.errors import BadInput
 from proctor.core.sample import Message, Sample, Turn
 from proctor.core.validation import in_words
-from proctor.models.debate import Assignment, DebateRules, DebateSeat
 from proctor.runtime.json_file import read_json
+from proctor_judging.judges.debating import Assignment, DebateRules, DebateSeat
 
 COMMIT = "56b320c04f31"
 EXAMPLE = "example"

@@ -16,9 +16,9 @@ import msgspec
 
 from proctor.core.parity import Checked
 from proctor.core.sample import Message
-from proctor.models.debate import DebateRules, DebateSeat, Referee, debate, has_scores
 from proctor.runtime.json_file import read_json_lines
 from proctor_benchmarks.chateval import verdicts
+from proctor_judging.judges.debating import DebateRules, DebateSeat, Referee, debate, has_scores
 
 CLOSING = "END with two score lines."
 _VISIBILITY = {"llmeval_blind_judge": "blind_judge"}

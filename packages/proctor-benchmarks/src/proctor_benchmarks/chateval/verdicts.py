@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
-from proctor.models.debate import scores_of
+from proctor_judging.judges.debating import scores_of
 
 Method = Literal["single", "average", "adversarial", "majority_vote"]
 FIRST, SECOND = ("output_1", "gpt35"), ("output_2", "vicuna")

@@ -15,7 +15,7 @@ from typing import Any, Literal, get_args
 
 import msgspec
 
-from proctor.chat import loose_json
+from proctor_judging.replies import loose_json
 
 Edition = Literal["package", "main"]
 ActionType = Literal["none", "speak", "non-verbal communication", "action", "leave"]

@@ -10,7 +10,6 @@ from typing import Any, Literal, Self
 
 import msgspec
 
-from proctor.chat import loose_json
 from proctor.chat.messages import to_tools
 from proctor.core.errors import PartFailed
 from proctor.core.judge import JudgeChoice
@@ -25,6 +24,7 @@ from proctor_benchmarks.tooleval.conversion import Edition
 from proctor_benchmarks.tooleval.dataset import Clone
 from proctor_benchmarks.tooleval.judging import Asking, ComparedAnswers, Evaluator, UnusableReply
 from proctor_judging.judges.asking import AsksModel
+from proctor_judging.replies import loose_json
 
 VERSION = f"StableToolBench {dataset.COMMIT[:12]} / 1"
 Measure = Literal["pass_rate", "fac", "preference"]

@@ -9,7 +9,6 @@ import msgspec
 
 from proctor.api.loop import run_in_loop
 from proctor.api.run import Run
-from proctor.chat import loose_json
 from proctor.core.errors import BadInput, JudgeFailed
 from proctor.core.known import Rival
 from proctor.core.sample import Sample
@@ -21,6 +20,7 @@ from proctor_compat.hello_agents.llm_judge import RUBRIC
 from proctor_judging.judges.asker import Asker
 from proctor_judging.judges.pairwise import PairComparison, PairwiseJudge, PairwiseOptions
 from proctor_judging.judges.rubric import JudgeRubric, rubric
+from proctor_judging.replies import loose_json
 from proctor_judging.tasks.fields import JUDGED, JudgedItem
 from proctor_judging.tasks.items import sample as item_sample
 

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from itertools import islice
 
-from proctor.trajectory_matching.rouge import rouge_l
+from proctor_judging.matching.rouge_figures import rouge_l
 
 _WORDS, _CLAUSES = 2000, 200
 _SHARED = 0.8

@@ -13,7 +13,6 @@ from typing import Any
 
 import msgspec
 
-from proctor.trajectory_matching.adk_rules import AdkCall, MatchType, calls_match, joined, match_type, mean, rouge_1
 from proctor_adapters.evalsets.outcomes import status_of
 from proctor_adapters.evalsets.schema import (
     AppDetails,
@@ -34,6 +33,7 @@ from proctor_adapters.evalsets.schema import (
 )
 from proctor_compat.veadk.sets import plain
 from proctor_compat.veadk.types import Record
+from proctor_judging.matching.adk_rules import AdkCall, MatchType, calls_match, joined, match_type, mean, rouge_1
 
 InvocationEvents = IntermediateData  # one noun holds either: lists of calls, or the events of a recording
 

@@ -22,11 +22,11 @@ from proctor.core.sentence import Sentence, say
 from proctor.core.task import Model
 from proctor.core.trajectory import Trajectory
 from proctor.models.named import model
-from proctor.trajectory_matching.adk_rules import mean
 from proctor.trajectory_matching.assignment import best
 from proctor.trajectory_matching.call_order import in_sequence
 from proctor_judging.judges.deepeval import Calls, DeepevalTurn, played
 from proctor_judging.judges.rubric import RubricJudge, made
+from proctor_judging.matching.adk_rules import mean
 
 
 class LLMTestCaseParams(StrEnum):

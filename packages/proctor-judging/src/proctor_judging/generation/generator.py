@@ -17,7 +17,6 @@ from typing import Any
 import msgspec
 
 from proctor import registry
-from proctor.chat import loose_json
 from proctor.config import converted
 from proctor.core.digest import digest
 from proctor.core.errors import BadInput
@@ -25,6 +24,7 @@ from proctor.core.sentence import Sentence, say
 from proctor.runtime import json_schema
 from proctor.runtime.pattern_search import TooSlow
 from proctor.runtime.toml_file import read_toml
+from proctor_judging.replies import loose_json
 
 MOST_BYTES = 1_000_000
 OWN_KEYS = ("id", "generated_at", "generation")  # of an item, written by us

@@ -21,10 +21,10 @@ from proctor.core.sentence import say
 from proctor.core.trajectory import Trajectory
 from proctor.models.named import OpenedModels
 from proctor.registry import unknown
-from proctor.trajectory_matching.adk_rules import mean
 from proctor_judging.judges._adk_items import METRICS, RESPONSE, SAME, TASKS, TOOLS, TYPES, AdkItem, Criterion, items_of
 from proctor_judging.judges.judge_options import make_asker, resolve_judge
 from proctor_judging.judges.rubric import RubricJudge, RubricOptions, made
+from proctor_judging.matching.adk_rules import mean
 
 __all__ = ["KEY", "METRICS", "AdkJudged", "Criterion", "make"]
 

@@ -201,7 +201,7 @@ def quoted(value: object) -> str:
 
 
 def _read(step: Step, read: Callable[[Any], J]) -> J:
-    from proctor.chat import loose_json
+    from proctor_judging.replies import loose_json
 
     stop = step.stop if step.message.text.strip() or step.stop in STOPPED else "empty"
     if stop in STOPPED:

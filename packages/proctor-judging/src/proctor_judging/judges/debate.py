@@ -22,7 +22,10 @@ from proctor.core.judge import NOT_CHOSEN, JudgeChoice
 from proctor.core.parts import JudgePart
 from proctor.core.sample import Message
 from proctor.core.trajectory import Usage
-from proctor.models.debate import (
+from proctor.models.named import OpenedModels
+from proctor_judging.judges import judge_prompt
+from proctor_judging.judges.asker import Asker, quoted
+from proctor_judging.judges.debating import (
     SCORES,
     DebateRules,
     DebateSeat,
@@ -34,9 +37,6 @@ from proctor.models.debate import (
     scores_of,
     summary_request,
 )
-from proctor.models.named import OpenedModels
-from proctor_judging.judges import judge_prompt
-from proctor_judging.judges.asker import Asker, quoted
 from proctor_judging.judges.judge_options import make_asker, resolve_judge, split_options
 from proctor_judging.judges.judgement_parsing import PairJudgement, Winner
 from proctor_judging.judges.pairwise import USUAL, PairwiseJudge, PairwiseOptions, concluded

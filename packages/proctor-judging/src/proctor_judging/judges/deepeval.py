@@ -30,8 +30,8 @@ from proctor.core.trajectory import Trajectory, Usage, turns_of
 from proctor.models import ledger
 from proctor.runtime.threads import in_thread
 from proctor.trajectory_matching import expectation
-from proctor.trajectory_matching.adk_rules import mean
 from proctor.transport.redact import quoted, redact
+from proctor_judging.matching.adk_rules import mean
 
 if TYPE_CHECKING:
     from deepeval.test_case import ConversationalTestCase, LLMTestCase

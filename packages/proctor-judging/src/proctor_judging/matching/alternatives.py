@@ -3,9 +3,9 @@
 import re
 from collections.abc import Sequence
 
-from proctor.runtime.patterns import compile_later
 from proctor_judging.matching.asked import TRUTH_OR, QuestionForm
 from proctor_judging.matching.noun_phrases import noun_phrases, read_tokens
+from proctor_judging.matching.patterns import compile_later
 from proctor_judging.matching.question_words import HAN
 from proctor_judging.matching.sentences import CONCLUDES, CONTRAST, GUESS, OTHERS_SAY
 from proctor_judging.matching.text import negations

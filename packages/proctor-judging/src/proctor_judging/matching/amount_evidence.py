@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 import msgspec
 
-from proctor.runtime.patterns import compile_later
 from proctor_judging.matching.asked import MEASURES
+from proctor_judging.matching.patterns import compile_later
 from proctor_judging.matching.question_words import EMPTY_WORDS, MOST_CHARACTERS, echo, interrogative, stem
 
 LEAST_LEAD = 1.0  # of the best amount over another one, in weights of words

@@ -2,8 +2,8 @@
 
 import re
 
-from proctor.runtime.patterns import compile_later
 from proctor_judging.matching.amounts import WORD_NUMBERS
+from proctor_judging.matching.patterns import compile_later
 
 HAN_PAIR = compile_later(r"(?=([\u3400-\u9fff]{2}))")
 TIMES = compile_later(r"\s?(?:times\b(?! (?:a|per)\b)|倍)|多少倍|几倍|how many times", re.IGNORECASE)

@@ -5,12 +5,12 @@ from collections.abc import Iterable
 
 import msgspec
 
-from proctor.runtime.patterns import compile_later
 from proctor_judging.matching.asked import read_asked
 from proctor_judging.matching.chinese import ROUGHLY
 from proctor_judging.matching.dates import read_moments
 from proctor_judging.matching.english import PARTS, SMALL, TENS
 from proctor_judging.matching.numbers import read_number
+from proctor_judging.matching.patterns import compile_later
 from proctor_judging.matching.quantities import read_quantity
 from proctor_judging.matching.sentences import LONGEST
 from proctor_judging.matching.text import tidy

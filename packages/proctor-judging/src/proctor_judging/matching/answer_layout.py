@@ -8,10 +8,10 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
-from proctor.runtime.patterns import compile_later
 from proctor_judging.matching.amounts import amount_spans
 from proctor_judging.matching.asked import QuestionForm
 from proctor_judging.matching.number_words import with_digits
+from proctor_judging.matching.patterns import compile_later
 from proctor_judging.matching.question_words import HAN, echo
 from proctor_judging.matching.sentences import CONCLUDES, CONTRAST, COPULA, GUESS, INSERTED, ITEM, OTHERS_SAY, split
 from proctor_judging.matching.text import negations

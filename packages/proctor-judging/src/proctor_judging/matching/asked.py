@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from proctor.runtime.patterns import compile_later
+from proctor_judging.matching.patterns import compile_later
 from proctor_judging.matching.question_words import EMPTY_WORDS, MOST_CHARACTERS, echo, interrogative
 from proctor_judging.matching.unit_table import MeasureUnit, read_unit
 

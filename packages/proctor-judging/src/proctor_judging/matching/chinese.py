@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from proctor.runtime.patterns import compile_later
+from proctor_judging.matching.patterns import compile_later
 
 Value = int | Fraction
 

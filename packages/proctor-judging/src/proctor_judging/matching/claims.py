@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from proctor.runtime.patterns import compile_later
 from proctor_judging.matching.alternatives import chosen_alternative
 from proctor_judging.matching.amount_claims import Amount, read_amounts
 from proctor_judging.matching.amounts import YEAR, without_unit
@@ -25,6 +24,7 @@ from proctor_judging.matching.lists import read_items
 from proctor_judging.matching.new_words import new_han_words
 from proctor_judging.matching.number_words import with_digits
 from proctor_judging.matching.numbers import read_number
+from proctor_judging.matching.patterns import compile_later
 from proctor_judging.matching.phrase_answers import read_phrase
 from proctor_judging.matching.plain_prose import plain_prose
 from proctor_judging.matching.quantities import read_quantity

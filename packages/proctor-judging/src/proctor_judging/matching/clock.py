@@ -4,8 +4,8 @@ import re
 
 import msgspec
 
-from proctor.runtime.patterns import compile_later
 from proctor_judging.matching.numbers import read_number
+from proctor_judging.matching.patterns import compile_later
 
 MINUTES_OF_ZONE = {"utc": 0, "gmt": 0, "z": 0, "北京时间": 480, "协调世界时": 0, "世界时": 0}
 OFFSET = r"(?:utc|gmt)?[+-]\d{1,2}(?::?\d{2})?"

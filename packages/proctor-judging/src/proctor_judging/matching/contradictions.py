@@ -3,7 +3,7 @@
 import re
 from functools import cache
 
-from proctor.runtime.patterns import compile_later
+from proctor_judging.matching.patterns import compile_later
 from proctor_judging.matching.question_words import ASKED_KIND, EMPTY_WORDS, MOST_CHARACTERS, echo, stem, table_lines
 
 MONTH = r"(?:January|February|March|April|May|June|July|August|September|October|November|December)\b"

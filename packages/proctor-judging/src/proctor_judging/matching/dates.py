@@ -9,9 +9,9 @@ from itertools import product
 import msgspec
 
 from proctor.core.sentence import say
-from proctor.runtime.patterns import compile_later
 from proctor_judging.matching.clock import Time, find_time, minutes_in_utc
 from proctor_judging.matching.numbers import read_number
+from proctor_judging.matching.patterns import compile_later
 from proctor_judging.matching.verdict import AnswerMatch, accept, differ, two_readings
 
 RULE = "dates and times"

@@ -10,7 +10,7 @@ from typing import Literal
 
 import msgspec
 
-from proctor.runtime.patterns import compile_later
+from proctor_judging.matching.patterns import compile_later
 from proctor_judging.matching.question_words import interrogative
 
 LONGEST_CLAUSE = 120  # characters of a clause on either side of an option that are looked at

@@ -6,8 +6,8 @@
 import re
 from collections.abc import Sequence
 
-from proctor.runtime.patterns import compile_later
 from proctor_judging.matching.asked import QuestionForm
+from proctor_judging.matching.patterns import compile_later
 from proctor_judging.matching.question_words import HAN, NOT_A_NAME
 from proctor_judging.matching.sentences import is_certain, plain_statement
 from proctor_judging.matching.text import negations, tidy

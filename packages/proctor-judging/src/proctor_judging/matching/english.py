@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from fractions import Fraction
 
-from proctor.runtime.patterns import compile_later
+from proctor_judging.matching.patterns import compile_later
 
 Value = int | Fraction
 Read = tuple[Value, int]  # a value, and the position behind it

@@ -2,7 +2,7 @@
 
 import re
 
-from proctor.runtime.patterns import compile_later
+from proctor_judging.matching.patterns import compile_later
 
 TAIL = 50_000  # characters at the end of a reply that are looked at
 SHORT = 300  # a reply up to this length is an answer as a whole

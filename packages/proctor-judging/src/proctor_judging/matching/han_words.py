@@ -8,9 +8,9 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import cache
 
-from proctor.runtime.patterns import compile_later
 from proctor_judging.matching.asked import QuestionForm
 from proctor_judging.matching.contradictions import contradicts
+from proctor_judging.matching.patterns import compile_later
 from proctor_judging.matching.question_words import HAN, table_lines
 from proctor_judging.matching.sentences import CONTRAST, GUESS, OTHERS_SAY, is_certain
 

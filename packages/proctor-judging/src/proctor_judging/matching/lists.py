@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from proctor.core.sentence import say
-from proctor.runtime.patterns import compile_later
+from proctor_judging.matching.patterns import compile_later
 from proctor_judging.matching.verdict import AnswerMatch, AnswerOptions, accept, differ, refuse, shown, too_large
 
 RULE = "lists"

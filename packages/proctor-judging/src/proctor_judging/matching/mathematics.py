@@ -5,9 +5,9 @@ from fractions import Fraction
 
 from proctor.core.errors import MissingExtra
 from proctor.core.sentence import say
-from proctor.runtime.patterns import compile_later
 from proctor_judging.matching.identity import proportional, same_value
 from proctor_judging.matching.numbers import close, read_number
+from proctor_judging.matching.patterns import compile_later
 from proctor_judging.matching.rational import OutOfReach, Undefined
 from proctor_judging.matching.syntax import read_tree
 from proctor_judging.matching.tree import CONSTANTS, Tree

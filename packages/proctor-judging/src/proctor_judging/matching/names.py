@@ -6,7 +6,7 @@ from functools import cache
 from importlib.resources import files
 
 from proctor.core.sentence import say
-from proctor.runtime.patterns import compile_later
+from proctor_judging.matching.patterns import compile_later
 from proctor_judging.matching.text import SHORT_LETTERS, negations
 from proctor_judging.matching.verdict import AnswerMatch, accept
 

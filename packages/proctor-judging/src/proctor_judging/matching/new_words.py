@@ -3,9 +3,9 @@
 import re
 from collections.abc import Sequence
 
-from proctor.runtime.patterns import compile_later
 from proctor_judging.matching.asked import QuestionForm
 from proctor_judging.matching.contradictions import contradicts
+from proctor_judging.matching.patterns import compile_later
 from proctor_judging.matching.sentences import GUESS, OTHERS_SAY
 from proctor_judging.matching.text import negations, tidy
 

@@ -5,7 +5,7 @@ from functools import cache
 
 import msgspec
 
-from proctor.runtime.patterns import compile_later
+from proctor_judging.matching.patterns import compile_later
 from proctor_judging.matching.question_words import stem, table_lines
 
 TOKEN = compile_later(

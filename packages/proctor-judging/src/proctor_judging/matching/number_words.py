@@ -3,9 +3,9 @@
 import re
 from fractions import Fraction
 
-from proctor.runtime.patterns import compile_later
 from proctor_judging.matching.english import MANY_PARTS, PARTS, SCALES, SMALL, TENS
 from proctor_judging.matching.numbers import read_number
+from proctor_judging.matching.patterns import compile_later
 
 LONGEST_RUN = 12  # words of a number
 _NUMBER = "|".join(sorted({*SMALL, *TENS}, key=len, reverse=True))

@@ -7,9 +7,9 @@ from functools import lru_cache
 import msgspec
 
 from proctor.core.sentence import say
-from proctor.runtime.patterns import compile_later
 from proctor_judging.matching.chinese import chinese_number
 from proctor_judging.matching.english import english_number
+from proctor_judging.matching.patterns import compile_later
 from proctor_judging.matching.verdict import AnswerMatch, AnswerOptions, accept, differ, refuse, two_readings
 
 RULE = "numeric"

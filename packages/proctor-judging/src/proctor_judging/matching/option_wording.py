@@ -2,7 +2,7 @@
 
 import re
 
-from proctor.runtime.patterns import compile_later
+from proctor_judging.matching.patterns import compile_later
 from proctor_judging.matching.question_words import interrogative
 
 OUT = (

@@ -3,9 +3,9 @@
 import re
 from fractions import Fraction
 
-from proctor.runtime.patterns import compile_later
 from proctor_judging.matching.number_words import with_digits
 from proctor_judging.matching.numbers import read_number
+from proctor_judging.matching.patterns import compile_later
 from proctor_judging.matching.question_words import echo
 from proctor_judging.matching.text import tidy
 

@@ -7,7 +7,6 @@ denies, doubts, compares or has another form claims nothing here.
 import re
 from collections.abc import Iterable, Sequence
 
-from proctor.runtime.patterns import compile_later
 from proctor_judging.matching.contradictions import contradicts
 from proctor_judging.matching.noun_phrases import (
     NOMINAL,
@@ -19,6 +18,7 @@ from proctor_judging.matching.noun_phrases import (
     read_tokens,
     small_words,
 )
+from proctor_judging.matching.patterns import compile_later
 from proctor_judging.matching.phrase_forms import forms_of
 from proctor_judging.matching.question_gap import TO_BE, Gap, read_gap
 from proctor_judging.matching.question_words import EMPTY_WORDS, echo, stem

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from proctor.runtime.patterns import compile_later
 from proctor_judging.matching.noun_phrases import Token, noun_phrases, small_words
+from proctor_judging.matching.patterns import compile_later
 from proctor_judging.matching.question_gap import Gap
 from proctor_judging.matching.question_words import stem
 

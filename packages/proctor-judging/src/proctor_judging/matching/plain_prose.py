@@ -7,10 +7,10 @@ set aside and leave a sentence that the readers of claims know. Each looks at th
 import re
 from collections.abc import Sequence
 
-from proctor.runtime.patterns import compile_later
 from proctor_judging.matching.asked import QuestionForm
 from proctor_judging.matching.contradictions import contradicts
 from proctor_judging.matching.number_words import with_digits
+from proctor_judging.matching.patterns import compile_later
 from proctor_judging.matching.question_words import echo, stem
 from proctor_judging.matching.text import negations
 

@@ -7,8 +7,8 @@ from itertools import pairwise
 
 import msgspec
 
-from proctor.runtime.patterns import compile_later
 from proctor_judging.matching.numbers import Number, read_number
+from proctor_judging.matching.patterns import compile_later
 from proctor_judging.matching.unit_table import MeasureUnit, read_unit
 
 LONGEST = 120

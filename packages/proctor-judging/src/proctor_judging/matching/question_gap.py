@@ -4,9 +4,9 @@ import re
 
 import msgspec
 
-from proctor.runtime.patterns import compile_later
 from proctor_judging.matching.asked import MEASURES
 from proctor_judging.matching.noun_phrases import Token, noun_phrases, read_tokens
+from proctor_judging.matching.patterns import compile_later
 from proctor_judging.matching.question_words import echo
 
 ASKING = compile_later(r"\b(who|whom|whose|which|what|where)\b", re.IGNORECASE)

@@ -4,7 +4,7 @@ import re
 from functools import cache
 from importlib.resources import files
 
-from proctor.runtime.patterns import compile_later
+from proctor_judging.matching.patterns import compile_later
 
 HAN = r"\u3400-\u9fff"
 MOST_CHARACTERS = 4_000

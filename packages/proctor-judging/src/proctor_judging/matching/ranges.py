@@ -6,9 +6,9 @@ from fractions import Fraction
 import msgspec
 
 from proctor.core.sentence import say
-from proctor.runtime.patterns import compile_later
 from proctor_judging.matching.dates import dates, read_moments
 from proctor_judging.matching.numbers import numeric, read_number
+from proctor_judging.matching.patterns import compile_later
 from proctor_judging.matching.quantities import read_quantity
 from proctor_judging.matching.units import units
 from proctor_judging.matching.verdict import AnswerMatch, AnswerOptions, accept, differ, refuse

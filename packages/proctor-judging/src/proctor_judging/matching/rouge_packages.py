@@ -11,7 +11,7 @@ google-research/google-research, rouge 0.1.2, `tokenize.py` and `rouge_scorer.py
 import re
 from collections.abc import Sequence
 
-from proctor.trajectory_matching.rouge import Rouge, common_length, places_of
+from proctor_judging.matching.rouge_figures import Rouge, common_length, places_of
 
 _NOT_PLAIN = re.compile("[^a-z0-9]+")
 _BREAKS = (

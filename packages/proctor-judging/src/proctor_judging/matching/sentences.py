@@ -3,8 +3,8 @@
 import re
 from collections.abc import Sequence
 
-from proctor.runtime.patterns import compile_later
 from proctor_judging.matching.asked import MEASURES
+from proctor_judging.matching.patterns import compile_later
 from proctor_judging.matching.question_words import ASKED_KIND, HAN, MOST_CHARACTERS, echo
 from proctor_judging.matching.text import negations, tidy
 

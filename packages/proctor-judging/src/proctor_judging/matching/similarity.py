@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from proctor.core.sentence import say
-from proctor.runtime.patterns import compile_later
 from proctor_judging.matching.english import SCALES, SMALL, TENS
 from proctor_judging.matching.numbers import read_number
+from proctor_judging.matching.patterns import compile_later
 from proctor_judging.matching.text import negations
 from proctor_judging.matching.verdict import AnswerMatch, AnswerOptions, accept, refuse, shown
 

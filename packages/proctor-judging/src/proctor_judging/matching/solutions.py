@@ -3,8 +3,8 @@
 import re
 from fractions import Fraction
 
-from proctor.runtime.patterns import compile_later
 from proctor_judging.matching.numbers import read_number
+from proctor_judging.matching.patterns import compile_later
 from proctor_judging.matching.syntax import read_tree
 
 SEPARATOR = compile_later(

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Collection, Sequence
 
-from proctor.runtime.patterns import compile_later
 from proctor_judging.matching.amount_claims import Amount
 from proctor_judging.matching.amount_wording import BEFORE_CHANGE, LABEL, SET_UP
 from proctor_judging.matching.amounts import (
@@ -23,6 +22,7 @@ from proctor_judging.matching.asked import MEASURES, QuestionForm
 from proctor_judging.matching.contradictions import contradicts
 from proctor_judging.matching.dates import read_moments
 from proctor_judging.matching.number_words import with_digits
+from proctor_judging.matching.patterns import compile_later
 from proctor_judging.matching.quantities import read_quantity
 from proctor_judging.matching.question_words import echo
 from proctor_judging.matching.sentences import CLAUSE, COPULA, asked_clause, chosen, plain_statement, split

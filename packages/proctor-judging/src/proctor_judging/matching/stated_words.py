@@ -10,10 +10,10 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from proctor.runtime.patterns import compile_later
 from proctor_judging.matching.amounts import COMPARED, SPAN
 from proctor_judging.matching.asked import QuestionForm
 from proctor_judging.matching.contradictions import contradicts
+from proctor_judging.matching.patterns import compile_later
 from proctor_judging.matching.question_words import ECHO_WORD, EMPTY_WORDS, HAN, NOT_A_NAME, echo, stem
 from proctor_judging.matching.sentences import CLAUSE, COPULA, asked_clause, plain_statement
 from proctor_judging.matching.text import tidy

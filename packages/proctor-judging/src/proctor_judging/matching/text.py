@@ -11,7 +11,7 @@ from functools import cache, lru_cache
 from importlib.resources import files
 
 from proctor.core.sentence import say
-from proctor.runtime.patterns import compile_later
+from proctor_judging.matching.patterns import compile_later
 from proctor_judging.matching.unit_table import read_unit
 from proctor_judging.matching.verdict import AnswerMatch, accept, refuse
 

@@ -2,7 +2,7 @@
 
 import re
 
-from proctor.runtime.patterns import compile_later
+from proctor_judging.matching.patterns import compile_later
 from proctor_judging.matching.tree import NotMathematics
 
 MOST_TOKENS = 8_000

@@ -2,11 +2,11 @@
 
 import re
 
-from proctor.runtime.patterns import compile_later
 from proctor_judging.matching.asked import QuestionForm
 from proctor_judging.matching.comparisons import truth_of_comparison
 from proctor_judging.matching.contradictions import contradicts, says_opposite
 from proctor_judging.matching.number_words import with_digits
+from proctor_judging.matching.patterns import compile_later
 from proctor_judging.matching.question_words import echo, stem
 from proctor_judging.matching.sentences import ASIDE, CLAUSE, EXPLAINED, GUESS, HARMLESS, LEAD, OTHERS_SAY, SO, TITLE
 from proctor_judging.matching.text import negations, tidy

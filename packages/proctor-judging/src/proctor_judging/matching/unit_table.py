@@ -11,7 +11,7 @@ from importlib.resources import files
 
 import msgspec
 
-from proctor.runtime.patterns import compile_later
+from proctor_judging.matching.patterns import compile_later
 
 Dimensions = tuple[tuple[str, int], ...]
 

@@ -1,7 +1,7 @@
 """The rule for versions and numbered parts of a text: `Python 3.10` is not `Python 3.1`, and section 1.10 is the tenth."""
 
 from proctor.core.sentence import say
-from proctor.runtime.patterns import compile_later
+from proctor_judging.matching.patterns import compile_later
 from proctor_judging.matching.unit_table import read_unit
 from proctor_judging.matching.verdict import AnswerMatch, accept, differ
 

@@ -19,7 +19,6 @@ from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
 from proctor.core.trajectory import Trajectory
-from proctor.trajectory_matching.rouge import rouge_l
 from proctor_judging.matching.cascade import match
 from proctor_judging.matching.claims import claimed
 from proctor_judging.matching.filled_blanks import (
@@ -31,6 +30,7 @@ from proctor_judging.matching.filled_blanks import (
     without_context,
 )
 from proctor_judging.matching.marked_answers import half_width, last_announced, without_thoughts
+from proctor_judging.matching.rouge_figures import rouge_l
 from proctor_judging.matching.text import negations, simplified
 
 _LATEX = (

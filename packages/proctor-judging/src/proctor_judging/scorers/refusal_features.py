@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from proctor.runtime.patterns import compile_later
+from proctor_judging.matching.patterns import compile_later
 from proctor_judging.matching.text import simplified
 from proctor_judging.scorers.refusal_phrases import OTHER_LANGUAGES, SORRY_ELSEWHERE
 

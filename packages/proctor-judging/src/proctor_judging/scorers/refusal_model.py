@@ -9,7 +9,7 @@ from importlib.resources import files
 
 import msgspec
 
-from proctor.runtime.patterns import compile_later
+from proctor_judging.matching.patterns import compile_later
 from proctor_judging.scorers.refusal_features import QUOTED, is_content, is_written_for_another, read_features
 
 DECLINES = 1.0  # at least this sum declines

@@ -1,6 +1,6 @@
 """Phrases with which models decline in languages other than English and Chinese: a feature among those of `refusal_features`."""
 
-from proctor.runtime.patterns import compile_later
+from proctor_judging.matching.patterns import compile_later
 
 OTHER_LANGUAGES = compile_later(
     # Spanish, Portuguese, Italian, French

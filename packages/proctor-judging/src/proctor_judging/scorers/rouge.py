@@ -20,10 +20,10 @@ from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
 from proctor.core.task import Scorer
 from proctor.core.trajectory import Trajectory
-from proctor.trajectory_matching.rouge import Rouge, rouge_l, rouge_n
 from proctor_judging.matching import chinese_words
 from proctor_judging.matching import rouge_packages as packages
 from proctor_judging.matching.marked_answers import half_width
+from proctor_judging.matching.rouge_figures import Rouge, rouge_l, rouge_n
 
 _T = TypeVar("_T")
 Package = Literal["rouge-score", "rouge", "rouge-chinese"]

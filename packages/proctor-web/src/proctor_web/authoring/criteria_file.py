@@ -12,11 +12,11 @@ from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence, say
 from proctor.core.validation import in_words
 from proctor.runtime.files import locked, write_whole
-from proctor.trajectory_matching.adk_rules import MatchType
 from proctor_adapters.evalsets import criteria
 from proctor_adapters.evalsets.json_edit import rewrite
 from proctor_adapters.evalsets.noun import camel
 from proctor_adapters.evalsets.read import file_bytes
+from proctor_judging.matching.adk_rules import MatchType
 from proctor_web.evalset_files import Conflict, SetReference, folder_of, inside, list_sets
 from proctor_web.operations import Operation
 from proctor_web.workspace import Workspace

@@ -19,6 +19,7 @@ BROUGHT: Mapping[str, Mapping[str, tuple[str, ...]]] = {
             "promptfoo",
         ),
         "proctor.exports": ("adk", "inspect"),
+        "proctor.scorers": ("adk",),
         "proctor.reply_files": ("traces",),
         "proctor.task_files": ("adk",),
         "proctor.task_kinds": ("inspect", "lmeval"),
@@ -38,8 +39,8 @@ BROUGHT: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "wandb": {"proctor.exports": ("wandb",)},
     "judging": {
         "proctor.scorers": (
-            *("answer", "blanks", "bleu", "by_type", "choice", "chrf", "number", "open", "refusal", "rouge"),
-            *("semantic", "token_embedding_f1"),
+            *("answer", "blanks", "bleu", "by_type", "choice", "chrf", "json", "number", "open", "refusal"),
+            *("response", "rouge", "semantic", "token_embedding_f1"),
         ),
         "proctor.scorer_settings": ("article",),
         "proctor.judges": ("adk_judged", "debate", "deepeval", "jury", "pairwise", "probe", "rubric"),
@@ -51,7 +52,7 @@ BROUGHT: Mapping[str, Mapping[str, tuple[str, ...]]] = {
             *("agentbench", "agentdojo", "apibank", "bfcl", "chateval", "collaboration", "customer-service", "gaia"),
             *("miniwob", "multi", "sotopia", "tau2", "terminal-basics", "tooleval", "webarena"),
         ),
-        "proctor.agents": ("cli",),
+        "proctor.agents": ("cli", "debate"),
         "proctor.environments": ("container",),
         "proctor.task_files": ("harbor", "swebench"),
     },
@@ -75,7 +76,9 @@ BROUGHT: Mapping[str, Mapping[str, tuple[str, ...]]] = {
 PREFIX = "proctor_"  # how the package of an extra is imported
 
 
-FORMER = {  # where modules were that stored runs name, and where they are
+FORMER = {  # where modules were that stored runs name, and where they are; the first that fits counts
+    "proctor.agents.debate": "proctor_benchmarks.chateval.agent",
+    "proctor.scorers.adk": "proctor_adapters.scorers.adk",
     "proctor.benchmarks.": "proctor_benchmarks.",
     "proctor.evalsets.": "proctor_adapters.evalsets.",
     "proctor.agents.": "proctor_adapters.agents.",

@@ -60,6 +60,7 @@ class ScorerPart(msgspec.Struct, frozen=True, kw_only=True):
         others: further functions, `FILE:FUNCTION`.
         make: the scorer with options; without it, they are put into `sample.meta["FILE"]`, below what the sample says.
         combine: the same for a scorer made of others, which it finds by name.
+        sides: the calls of each turn with those expected, as `FILE:FUNCTION` compares them: `sides(sample, trajectory, name)`.
         options: the type that reads the options.
     """
 
@@ -67,6 +68,7 @@ class ScorerPart(msgspec.Struct, frozen=True, kw_only=True):
     others: tuple[Callable[..., Any], ...] = ()
     make: Callable[[Mapping[str, Any]], Scorer] | None = None
     combine: Callable[[Mapping[str, Any], Find], Scorer] | None = None
+    sides: Callable[[Sample, Trajectory, str], list[dict[str, object]]] | None = None
     options: Options | None = None
 
 

@@ -1,6 +1,6 @@
 """Gather the story of one trial: the question, the expected answer, the agent's steps, and the verdicts."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -16,6 +16,7 @@ from proctor.core.sentence import Sentence
 from proctor.core.task import Store
 from proctor.core.trajectory import Approval, StateChange, Step, Trajectory, Usage
 from proctor.core.trial import FailedRequest, Outcome, Trial, TrialFailure, Verdict
+from proctor.registry import SCORERS
 from proctor.reports.pairs import CallRows, ShownCall, call_text, calls_in, pairs, pairs_of_sides, value_text
 from proctor.stores.reading import trial_of, verdicts_of
 from proctor.trajectory_matching.expectation import answer
@@ -365,14 +366,28 @@ def _compared_calls(
         return next((rows for rows in found if any(pair.marked for pair in rows)), found[0])
     if sample is None or not any(map(_is_trajectory, (sample.target, *(turn.reference for turn in sample.turns)))):
         return None
-    from proctor.scorers import adk  # these are slow to load, and few samples say which calls are expected
-    from proctor.trajectory_matching.options import compared
 
-    metric = next((verdict.scorer for verdict in verdicts if verdict.scorer.startswith("adk:")), None)
     try:
-        return pairs_of_sides(compared(sample, trajectory) if metric is None else adk.sides(sample, trajectory, metric))
-    except BadInput:  # a reference that cannot be understood; the scorer says so
+        return pairs_of_sides(_sides(sample, trajectory, [verdict.scorer for verdict in verdicts]))
+    except (
+        BadInput
+    ):  # a reference that cannot be understood, as the scorer says; or rules of a package that is not here
         return None
+
+
+def _sides(sample: Sample, trajectory: Trajectory, metrics: Iterable[str]) -> list[dict[str, object]]:
+    """Return the calls with those expected by the rules of the first metric that has its own, else by the usual ones."""
+    for metric in metrics:
+        kind, colon, _ = metric.partition(":")
+        if colon:
+            SCORERS.check_installed(kind)
+            if SCORERS.knows(kind) and (sides := SCORERS.find(kind).sides) is not None:
+                return sides(sample, trajectory, metric)
+    from proctor.trajectory_matching.options import (
+        compared,
+    )  # slow to load, and few samples say which calls are expected
+
+    return compared(sample, trajectory)
 
 
 def _is_trajectory(reference: object) -> bool:

@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator
 
 from proctor.core.sentence import say
-from proctor.runtime.patterns import compile_later
 from proctor_audit.check import check
 from proctor_audit.inspector.orders import without_orders
 from proctor_audit.inspector.rule import TrialEvent
@@ -12,6 +11,7 @@ from proctor_audit.inspector.tool_failures import is_failure, outside_failure
 from proctor_audit.inspector.tool_kinds import FAMILY_BY_WORD, NEAR, families_of, is_read, is_shell
 from proctor_audit.inspector.view import InspectedTrial, TrialCall, TrialStep
 from proctor_audit.inspector.wording import holds_any, sentences_of
+from proctor_judging.matching.patterns import compile_later
 
 GENERIC = frozenset((
     "processed", "completed", "initiated", "applied", "confirmed", "finalized", "finalised", "done", "submitted",

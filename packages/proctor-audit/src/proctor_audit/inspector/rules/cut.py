@@ -5,10 +5,10 @@ import re
 from collections.abc import Iterator, Sequence
 
 from proctor.core.sentence import say
-from proctor.runtime.patterns import compile_later
 from proctor_audit.check import check
 from proctor_audit.inspector.rule import TrialEvent
 from proctor_audit.inspector.view import InspectedTrial
+from proctor_judging.matching.patterns import compile_later
 
 DANGLING = compile_later(
     r"(?:\b(?:the|a|an|and|or|of|to|for|with|your|their|its|is|are|was|were|that|which|by|from|at|because|if|but)|[,(\[{:（：，、$€£¥+*=/-]|\*\*\w{0,12})$",

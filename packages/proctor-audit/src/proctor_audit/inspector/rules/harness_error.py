@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterator
 
 from proctor.core.sentence import say
-from proctor.runtime.patterns import compile_later
 from proctor_audit.check import check
 from proctor_audit.inspector.rule import TrialEvent
 from proctor_audit.inspector.tool_kinds import shows_texts
 from proctor_audit.inspector.view import InspectedTrial, TrialStep
+from proctor_judging.matching.patterns import compile_later
 
 HEAD = 600
 LONGEST = 2_000

@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterator
 
 from proctor.core.sentence import say
-from proctor.runtime.patterns import compile_later
 from proctor_audit.check import check
 from proctor_audit.inspector.rule import TrialEvent
 from proctor_audit.inspector.tool_kinds import is_shell, words_of
 from proctor_audit.inspector.view import InspectedTrial, TrialCall
+from proctor_judging.matching.patterns import compile_later
 
 PATH_KEYS = frozenset((
     "path", "file", "filename", "file_path", "filepath", "files", "paths", "command", "cmd", "code", "script",

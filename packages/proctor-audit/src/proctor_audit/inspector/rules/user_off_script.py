@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterator
 
 from proctor.core.sentence import say
-from proctor.runtime.patterns import compile_later
 from proctor_audit.check import check
 from proctor_audit.inspector.rule import TrialEvent
 from proctor_audit.inspector.view import InspectedTrial, TrialStep
 from proctor_audit.inspector.wording import holds_any, sentence_at, sentences_of, words_in
+from proctor_judging.matching.patterns import compile_later
 
 END = compile_later(
     r"#{2,}\s*[A-Z][A-Z _-]{2,}\s*#{2,}|\[(?:END|STOP|DONE|EXIT|TERMINATE|CONVERSATION[ _]END)\]|<(?:stop|end|exit|done|end_of_conversation)\s*/?>|\bTERMINATE\b|<\|end\|>|【(?:结束|终止)】|\[(?:结束|终止)\]|#{2,}(?:结束|停止|终止)#{2,}"

@@ -12,8 +12,8 @@ from functools import cached_property
 
 import msgspec
 
-from proctor.chat.latex_commands import COMMANDS, LIKE_WORDS
 from proctor.core.sentence import Sentence, say
+from proctor_judging.replies.latex_commands import COMMANDS, LIKE_WORDS
 
 RUN = re.compile(r"(\\+)([A-Za-z]*)")
 HEX = re.compile(r"[0-9A-Fa-f]{4}")

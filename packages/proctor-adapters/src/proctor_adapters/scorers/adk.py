@@ -2,7 +2,7 @@
 
 Each turn gets a score; the sample gets their average, and passes when that reaches the threshold. A turn without
 recorded calls counts as none, and a response without a reference gets 0, as in ADK; `trajectory` and `response` are
-the metrics that see this otherwise. Rules and source: `_adk.py`.
+the metrics that see this otherwise. Rules and source: `proctor_judging.matching.adk_rules`.
 """
 
 from collections.abc import Sequence
@@ -18,9 +18,9 @@ from proctor.core.score import Score, Unscored
 from proctor.core.sentence import Sentence, say
 from proctor.core.trajectory import Trajectory
 from proctor.trajectory_matching import expectation
-from proctor.trajectory_matching.adk_rules import AdkCall, MatchType, calls_match, match_type, mean, rouge_1
 from proctor.trajectory_matching.arguments import ArgumentFault
 from proctor.trajectory_matching.options import compared
+from proctor_judging.matching.adk_rules import AdkCall, MatchType, calls_match, match_type, mean, rouge_1
 
 Metric = Literal["tool_trajectory_avg_score", "response_match_score"]
 
@@ -184,5 +184,6 @@ def _options(sample: Sample) -> AdkCriteriaOptions:
 
 PART = ScorerPart(
     others=(tool_trajectory_avg_score, response_match_score, exact, in_order, any_order, response_match, passed),
+    sides=sides,
     options=AdkCriteriaOptions,
 )

@@ -16,8 +16,8 @@ from proctor.core.sample import Message, Sample, Turn
 from proctor.core.task import Environment, Model, Session
 from proctor.core.trajectory import Step, ToolStyle
 from proctor.core.validation import in_words
-from proctor.models.debate import SUMMARIZER, Assignment, Referee, Speech, debate, summary_request
 from proctor.models.named import OpenedModels, model
+from proctor_judging.judges.debating import SUMMARIZER, Assignment, Referee, Speech, debate, summary_request
 
 
 def make(argument: str, options: Mapping[str, Any]) -> "DebateAgent":

@@ -12,9 +12,6 @@ from typing import Any
 
 import msgspec
 
-from proctor.chat.json_values import NotJson, decode, name_repairs, read_values
-from proctor.chat.loose_json import Unreadable
-from proctor.chat.loose_json import read as read_loosely
 from proctor.config import converted
 from proctor.core.errors import BadInput
 from proctor.core.parts import ScorerPart
@@ -27,6 +24,9 @@ from proctor.core.validation import in_words
 from proctor.runtime import json_schema
 from proctor.runtime.pattern_search import TooSlow
 from proctor.scorers.targets import answer_of, arguable, no_target
+from proctor_judging.replies.json_values import NotJson, decode, name_repairs, read_values
+from proctor_judging.replies.loose_json import Unreadable
+from proctor_judging.replies.loose_json import read as read_loosely
 
 LONGEST_REPAIRED = 20_000  # characters of a reply in which slips are looked for
 

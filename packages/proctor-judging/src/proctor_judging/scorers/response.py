@@ -17,8 +17,8 @@ from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
 from proctor.core.trajectory import Trajectory
 from proctor.trajectory_matching import expectation
-from proctor.trajectory_matching.adk_rules import tokens
-from proctor.trajectory_matching.rouge import figures
+from proctor_judging.matching.adk_rules import tokens
+from proctor_judging.matching.rouge_figures import figures
 
 
 @scorer(version="1")

@@ -13,8 +13,8 @@ from typing import Literal, get_args
 import msgspec
 
 from proctor.core.errors import BadInput
-from proctor.trajectory_matching.porter import stem
-from proctor.trajectory_matching.rouge import figures
+from proctor_judging.matching.porter import stem
+from proctor_judging.matching.rouge_figures import figures
 
 MatchType = Literal["EXACT", "IN_ORDER", "ANY_ORDER"]
 MATCH_TYPES: tuple[MatchType, ...] = get_args(MatchType)

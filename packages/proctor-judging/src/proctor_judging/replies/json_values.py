@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 
 from proctor.chat.thinking import parted
-from proctor.runtime.patterns import compile_later
+from proctor_judging.matching.patterns import compile_later
 
 MOST_PLACES = 50
 FENCE = "```"

@@ -13,8 +13,8 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from proctor.chat.backslashes import Body, TwoWays, decode_all
 from proctor.core.sentence import Sentence, say
+from proctor_judging.replies.backslashes import Body, TwoWays, decode_all
 
 MOST_CHARACTERS = 1_000_000
 MOST_DEPTH = 60

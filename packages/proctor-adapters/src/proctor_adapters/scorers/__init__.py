@@ -1,0 +1,1 @@
+"""Scorers with the rules of other systems."""
