@@ -19,7 +19,8 @@ CALL = ToolCall(name="read_basket")
 
 def measure() -> Iterator[Figure]:
     """One call after the other, of each kind."""
-    from proctor.environments import mcp, process, python
+    from proctor.environments import python
+    from proctor_adapters.environments import mcp, process
 
     with asyncio.Runner() as runner:
         for what, kind in (("a class", "Shop"), ("an async class", "AsyncShop")):

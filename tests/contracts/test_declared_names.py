@@ -55,7 +55,7 @@ ALLOWED = {
     "proctor_adapters/bridge/guests/guest_data.py": LIBRARY,
     "proctor_adapters/bridge/guests/guest_tasks.py": LIBRARY,
     "proctor_adapters/bridge/guests/lmeval_worker_program.py": LIBRARY,
-    "models/litellm.py": LIBRARY,
+    "proctor_adapters/models/litellm.py": LIBRARY,
     "models/cache.py": "errors that SQLite itself raised have its code, others do not",
     "pytest_plugin.py": "items and reports of other plugins",
     "stores/_opening.py": "errors that SQLite itself raised have its code, others do not",

@@ -22,6 +22,7 @@ from pathlib import Path
 from click.testing import CliRunner
 from proctor.cli import app, tree
 from proctor.core.errors import BadInput
+from proctor.models.named import model
 from proctor.registry import load_object
 
 Path("q.jsonl").write_text('{"id": "a", "question": "1 + 1?", "target": "2"}')
@@ -59,6 +60,7 @@ ask = {
     "proctor.exports": lambda name: call("runs", "export", *kept, "--format", name, "--out", "o"),
     "proctor.imports": lambda name: call("runs", "import", "q.jsonl", "--format", name),
     "proctor.judges": lambda name: call(*plain, "--agent", "baseline:null", "--scorer", f"{name}:./mine.toml"),
+    "proctor.models": lambda name: take(model, f"{name}:x", {}),
     "proctor.names": lambda name: take(star, name),
     "proctor.live_traces": lambda name: call(*run, "--agent", "baseline:null", "--trace-to", "http://127.0.0.1:9/v1/traces"),
     "proctor.parity": lambda name: call("data", "parity", name, "q.jsonl"),

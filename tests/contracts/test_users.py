@@ -17,8 +17,9 @@ from proctor.core.task import Task, User
 from proctor.core.trajectory import Trajectory
 from proctor.core.trial import Trial
 from proctor.models.scripted import ScriptedModel
-from proctor.users import adk, function, model, scripted
+from proctor.users import function, model, scripted
 from proctor.users.conduct import MOST_TURNS
+from proctor_adapters.users import adk
 
 SCENARIO = {
     "goal": "Book a room in Rome.",

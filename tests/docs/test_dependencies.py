@@ -54,7 +54,7 @@ CHECKED_BY = {  # modules that are imported only where another one has found the
     "proctor_benchmarks/multi/figures": "plots",
     "proctor_compat/veadk/deepeval_evaluator": "deepeval",
     "proctor_adapters/exports/otel": "otel",
-    "environments/_mcp_client": "mcp",
+    "proctor_adapters/environments/_mcp_client": "mcp",
     "models/_llama": "local",
     "api/run": "frames",  # types only
     "reports/figures": "plots",

@@ -15,7 +15,7 @@ import pytest_asyncio
 from playwright.async_api import Error
 
 from proctor.core.errors import BadInput, EnvironmentFailed
-from proctor.environments.browser import Chromium, PageError, Window, find_chromium
+from proctor_adapters.environments.browser import Chromium, PageError, Window, find_chromium
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group("chromium")]
 PAGES = {

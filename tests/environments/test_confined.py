@@ -13,7 +13,7 @@ from shops import FILE
 
 from proctor.core.errors import BadInput
 from proctor.core.sample import Sample, ToolCall
-from proctor.environments import mcp, process
+from proctor_adapters.environments import mcp, process
 
 SAMPLE = Sample.ask("a", "?")
 PROGRAM = """

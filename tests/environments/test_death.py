@@ -184,7 +184,7 @@ def first_result(trial: Trial) -> str:
 def test_an_event_in_a_call_is_seen_by_the_model_or_is_the_agents_failure(
     event: str, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("proctor.environments._programs.HEALTH_SECONDS", 1.0)
+    monkeypatch.setattr("proctor.environments.call_failures.HEALTH_SECONDS", 1.0)
     options = {"seconds": 60} if event == "flood" and kind != "class" else {}
     run, trial = played(event, tmp_path, environment(kind, tmp_path, **options))
     assert ended(trial) == TABLE[event][KINDS.index(kind)], trial.failure

@@ -11,7 +11,7 @@ import pytest
 
 from proctor.core.errors import EnvironmentFailed
 from proctor.core.sample import Sample, ToolCall
-from proctor.environments import mcp
+from proctor_adapters.environments import mcp
 
 SERVER = Path(__file__).parents[1] / "fakes" / "hostile_mcp.py"
 SAMPLE = Sample.ask("a", "?")

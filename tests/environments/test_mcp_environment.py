@@ -11,7 +11,7 @@ from shops import FILE, http_server
 
 from proctor.core.errors import BadInput, EnvironmentFailed
 from proctor.core.sample import Sample, ToolCall, ToolResult
-from proctor.environments import mcp
+from proctor_adapters.environments import mcp
 
 SAMPLE = Sample.ask("a", "?")
 STDIO = f"{sys.executable} {FILE} stdio"
@@ -113,7 +113,7 @@ async def test_keys_go_to_an_address_in_headers_from_the_environment(monkeypatch
 
 def test_the_sdk_is_only_imported_when_a_server_is_reached() -> None:
     code = (
-        f"import sys\nfrom proctor.environments import mcp\nmcp.make({STDIO!r}, {{}})\nassert 'mcp' not in sys.modules"
+        f"import sys\nfrom proctor_adapters.environments import mcp\nmcp.make({STDIO!r}, {{}})\nassert 'mcp' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
 

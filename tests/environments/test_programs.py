@@ -14,8 +14,8 @@ from shops import FILE, http_server
 
 from proctor.core.errors import BadInput, EnvironmentDied, EnvironmentFailed
 from proctor.core.sample import File, Sample, ToolCall, ToolResult
-from proctor.environments import mcp, process
-from proctor.environments._programs import LINE_BYTES
+from proctor_adapters.environments import mcp, process
+from proctor_adapters.environments.programs import LINE_BYTES
 
 SAMPLE = Sample.ask("a", "?")
 LINES = f"{sys.executable} {FILE} lines"
@@ -78,7 +78,7 @@ async def test_one_that_exits_is_a_failure_with_what_it_said(kind: Any) -> None:
 async def test_the_model_is_told_of_a_late_call_if_others_are_answered_and_else_it_is_a_failure(
     kind: Any, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("proctor.environments._programs.HEALTH_SECONDS", 2.0)
+    monkeypatch.setattr("proctor.environments.call_failures.HEALTH_SECONDS", 2.0)
     started = time.perf_counter()
     async with kind(seconds=0.5) as environment:
         if "http" in request.node.name or "events" in request.node.name:  # a server of many threads

@@ -17,8 +17,8 @@ from proctor.core.errors import BadInput, EnvironmentDied, EnvironmentFailed, Ep
 from proctor.core.run import Limits
 from proctor.core.sample import File, Sample, Tool, ToolCall, ToolResult
 from proctor.core.task import Environment
-from proctor.environments._plain import MOST_CHARACTERS, plain
 from proctor.environments.python import PythonEnvironment, make, wrap
+from proctor.environments.results import MOST_CHARACTERS, plain
 
 SAMPLE = Sample.ask("a", "?")
 
@@ -218,7 +218,7 @@ async def test_the_model_is_told_of_a_late_tool_whose_object_can_be_used_again(k
 async def test_a_tool_that_never_answers_is_blamed_by_the_rule_of_its_class(
     blame: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("proctor.environments._programs.HEALTH_SECONDS", 0.05)
+    monkeypatch.setattr("proctor.environments.call_failures.HEALTH_SECONDS", 0.05)
     kind = type("Ruled", (Blocking,), {"call_seconds": 0.1, "blame_death": blame})
     async with wrap(kind)(SAMPLE) as environment:  # type: ignore[attr-defined]
         with pytest.raises(EnvironmentFailed, match=r"within 0\.1 seconds") as failure:

@@ -122,7 +122,7 @@ def test_tools_that_a_call_adds_are_offered_in_the_same_turn(tmp_path: Path) -> 
 def test_an_end_after_a_call_counts_by_the_rule_of_the_environment(
     tool: str, blame: str, outcome: str, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("proctor.environments._programs.HEALTH_SECONDS", 0.5)
+    monkeypatch.setattr("proctor.environments.call_failures.HEALTH_SECONDS", 0.5)
 
     def breaks(messages: Sequence[Message], tools: Sequence[Tool]) -> Message:
         return Message(role="assistant", parts=(ToolCall(name=tool),))

@@ -15,8 +15,8 @@ from proctor.core.score import Score
 from proctor.core.trajectory import Step, Trajectory, Usage
 from proctor.core.trial import Trial
 from proctor.models.scripted import Script, ScriptedModel
-from proctor_adapters.evalsets.scenario import ScenarioUser, user_of
 from proctor_adapters.evalsets.task import task_of
+from proctor_adapters.users.adk import ScenarioUser, user_of
 
 PLAN = "Book a room in Rome, then say thanks."
 

@@ -11,7 +11,7 @@ from memory_store import MemoryStore
 
 from proctor.core.errors import BadInput
 from proctor.core.score import Score
-from proctor.exports import parquet
+from proctor_adapters.exports import parquet
 
 
 @pytest.mark.parametrize("make", [example_runs.small_run, example_runs.hostile_run])

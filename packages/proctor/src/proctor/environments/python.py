@@ -28,9 +28,9 @@ from proctor.core.parts import EnvironmentPart
 from proctor.core.sample import Sample, Tool, ToolCall, ToolResult
 from proctor.core.task import Environment
 from proctor.core.validation import in_words
-from proctor.environments import _programs
-from proctor.environments._plain import plain, raised, refusal, result_of_value
+from proctor.environments import call_failures
 from proctor.environments._signatures import Signature, signature_of
+from proctor.environments.results import plain, raised, refusal, result_of_value
 from proctor.runtime.threads import OwnThread
 
 LEAVE_SECONDS = 5.0
@@ -143,15 +143,15 @@ class PythonEnvironment:
             if not self._stuck:  # the tool's own word
                 raise
             if not await self._answers_again():
-                raise _programs.died(failure, self._rules.blame_death) from failure
-            return _programs.timed_out(call, self._seconds)
+                raise call_failures.died(failure, self._rules.blame_death) from failure
+            return call_failures.timed_out(call, self._seconds)
         except (ProctorError, EpisodeOver):
             raise
         except Exception as error:  # noqa: BLE001 - the tool's own, which the model is shown
             return raised(call, error)
         except SystemExit as error:
             ended = EnvironmentFailed("The tool '{name}' ended the program.", kind="exited", name=call.name)
-            raise _programs.died(ended, self._rules.blame_death) from error
+            raise call_failures.died(ended, self._rules.blame_death) from error
         return value if isinstance(value, ToolResult) else result_of_value(call, value)
 
     async def state(self) -> Mapping[str, object]:
@@ -177,16 +177,16 @@ class PythonEnvironment:
             self._stuck = limit.expired()
             if not self._stuck:  # it is the tool's own
                 raise
-            raise _programs.too_late(name, seconds) from None
+            raise call_failures.too_late(name, seconds) from None
 
     @property
     def _seconds(self) -> float:
-        return _programs.seconds_for_a_call(self._rules.call_seconds)
+        return call_failures.seconds_for_a_call(self._rules.call_seconds)
 
     async def _answers_again(self) -> bool:
         """True if the object can be used after a call that took too long: its thread is free, or the call was cancelled."""
         with suppress(TimeoutError):
-            async with asyncio.timeout(_programs.HEALTH_SECONDS):
+            async with asyncio.timeout(call_failures.HEALTH_SECONDS):
                 if self._thread is not None:
                     await self._thread.run(lambda: None)
                 self._stuck = False

@@ -16,7 +16,7 @@ from proctor.core.errors import BadInput
 from proctor.core.near import near
 from proctor.core.sample import Sample, Tool, ToolCall, ToolResult
 from proctor.core.task import Environment, MakeEnvironment
-from proctor.environments._plain import refusal
+from proctor.environments.results import refusal
 
 _LABELLED = re.compile(r"([A-Za-z][A-Za-z0-9]{0,30})=(?=[a-z][a-z_-]*:)")
 

@@ -30,16 +30,17 @@ from proctor.core.sample import File, Sample, Tool, ToolCall, ToolResult
 from proctor.core.sentence import Sentence, say
 from proctor.core.task import Environment
 from proctor.core.validation import in_words
-from proctor.environments import _programs
-from proctor.environments._plain import refusal, result_of, text_of_value
+from proctor.environments import call_failures
+from proctor.environments.results import refusal, result_of, text_of_value
 from proctor.runtime.concurrent import run_to_the_end
 from proctor.runtime.program import LineTooLong, RunningProgram
+from proctor_adapters.environments import programs
 
 CLOSE_SECONDS = 2.0
 START_SECONDS = 60.0
 
 
-class ProcessEnvironmentOptions(_programs.ProgramOptions, frozen=True, kw_only=True):
+class ProcessEnvironmentOptions(programs.ProgramOptions, frozen=True, kw_only=True):
     """The options of `process:`.
 
     Attributes:
@@ -79,8 +80,8 @@ def make(argument: str, options: Mapping[str, object]) -> Callable[[Sample], Env
     """
     name = f"process:{argument}"
     chosen = converted(options, ProcessEnvironmentOptions, name)
-    _programs.check_variables(chosen.variables, name)
-    return Programs(_programs.command_of(argument, "process"), chosen)
+    programs.check_variables(chosen.variables, name)
+    return Programs(programs.command_of(argument, "process"), chosen)
 
 
 class Programs:
@@ -110,7 +111,7 @@ class Programs:
             await stack.aclose()
         stack = AsyncExitStack()
         options = self.options
-        started = _programs.started(self._command, options.variables, confined=_programs.confinement(options))
+        started = programs.started(self._command, options.variables, confined=programs.confinement(options))
         return await stack.enter_async_context(started), stack
 
     async def give_back(self, program: RunningProgram, stack: AsyncExitStack) -> None:
@@ -165,11 +166,11 @@ class ProcessEnvironment:
         try:
             answer = await self._ask("call", {"name": call.name, "arguments": call.arguments})
         except LineTooLong:
-            return refusal(call, f"The result has more than {_programs.LINE_BYTES} bytes.")
+            return refusal(call, f"The result has more than {programs.LINE_BYTES} bytes.")
         except EnvironmentFailed as failure:
             if failure.kind != "late" or not await self._answers_again():
                 raise
-            return _programs.timed_out(call, _programs.seconds_for_a_call(self._programs.options.seconds))
+            return call_failures.timed_out(call, call_failures.seconds_for_a_call(self._programs.options.seconds))
         if answer.error is not None:
             return refusal(call, answer.error)
         files = [File(name=file.name, media_type=file.media_type, data=file.data) for file in answer.files]
@@ -192,20 +193,20 @@ class ProcessEnvironment:
         except EnvironmentFailed as failure:
             if not self._was_called or failure.kind == "broken" or not self._broken:
                 raise
-            raise _programs.died(failure, self._programs.options.blame_death) from failure
+            raise call_failures.died(failure, self._programs.options.blame_death) from failure
 
     async def _answers_again(self) -> bool:
         """True if the program still answers after a call that took too long; the answer to that call is not read."""
         line = json.dumps({"do": "state"}).encode()
         async with self._turn:
             with suppress(TimeoutError, LineTooLong):
-                async with asyncio.timeout(_programs.HEALTH_SECONDS):
+                async with asyncio.timeout(call_failures.HEALTH_SECONDS):
                     await self._program.write(line)
                     self._broken = not (await self._program.read() and await self._program.read())
         return not self._broken
 
     async def _exchange(self, do: str, more: Mapping[str, object], seconds: float | None) -> ProgramAnswer:
-        seconds = seconds or _programs.seconds_for_a_call(self._programs.options.seconds)
+        seconds = seconds or call_failures.seconds_for_a_call(self._programs.options.seconds)
         if do in ("open", "tools"):  # a program has to start, however quick its calls should be
             seconds = max(seconds, START_SECONDS)
         line = json.dumps({"do": do, **more}, ensure_ascii=False, default=str).encode("utf-8", "replace")
@@ -218,7 +219,7 @@ class ProcessEnvironment:
                     await self._program.write(line)
                     text = await self._program.read()
             except TimeoutError:
-                raise _programs.too_late(str(more.get("name", do)), seconds) from None
+                raise call_failures.too_late(str(more.get("name", do)), seconds) from None
             except LineTooLong:
                 self._broken = do != "call"
                 if not self._broken:
@@ -226,10 +227,10 @@ class ProcessEnvironment:
                 raise EnvironmentFailed(
                     "The environment wrote a line of more than {limit} bytes.",
                     kind="too_large",
-                    limit=_programs.LINE_BYTES,
+                    limit=programs.LINE_BYTES,
                 ) from None
             if not text:
-                raise await _programs.failure_of(self._program)
+                raise await programs.failure_of(self._program)
             answer = _read(text, do)
             self._broken = False
         return answer
@@ -243,7 +244,7 @@ def _read(text: bytes, do: str) -> ProgramAnswer:
     failed = answer.broken if answer.broken is not None or do == "call" else answer.error
     if failed is not None:
         raise EnvironmentFailed(
-            "The environment reports that it cannot go on: {reason}", kind="broken", reason=_programs.shown(failed)
+            "The environment reports that it cannot go on: {reason}", kind="broken", reason=programs.shown(failed)
         )
     needed = {"call": answer.result is not msgspec.UNSET or answer.error is not None, "tools": answer.tools is not None}
     if not needed.get(do, True):
@@ -256,7 +257,7 @@ def _no_answer(text: bytes, error: Sentence | str) -> EnvironmentFailed:
         "The environment wrote a line that is no answer ({error}): {line} What else it has to say belongs on standard error.",
         kind="bad_reply",
         error=error,
-        line=_programs.shown(text.decode("utf-8", "replace")),
+        line=programs.shown(text.decode("utf-8", "replace")),
     )
 
 

@@ -19,10 +19,11 @@ from mcp.shared.message import SessionMessage
 from proctor.core.errors import EnvironmentFailed, ProctorError
 from proctor.core.media_type import OCTETS
 from proctor.core.sample import File, Tool
-from proctor.environments import _programs
+from proctor.environments import call_failures
 from proctor.isolation import Confinement
 from proctor.runtime.program import LineTooLong, RunningProgram
 from proctor.transport.redact import quoted
+from proctor_adapters.environments import programs
 
 MOST_PAGES = 100  # of the list of tools
 MOST_TOOLS = 5_000
@@ -30,7 +31,7 @@ MOST_ASKED = 1_000  # requests of the server that wait for our refusal; no more 
 END_SECONDS = 5.0
 UNREAD = -32900  # the error code of a result that was not read, which is none of the protocol's
 BROKEN = (types.INTERNAL_ERROR, types.PARSE_ERROR, types.CONNECTION_CLOSED)  # other codes are about the call alone
-TOO_LONG_TEXT = f"The result has more than {_programs.LINE_BYTES} bytes."
+TOO_LONG_TEXT = f"The result has more than {programs.LINE_BYTES} bytes."
 UNREADABLE_TEXT = "The result cannot be read: it is no message of the protocol, is nested too deep, or holds half of a character or a number of thousands of digits."
 FOR_NOBODY = ("notifications/message", "notifications/progress")
 LONG_EVENT = "SSE stream failed: Server-sent event exceeded"  # in the SDK's words, as are the next ones
@@ -93,7 +94,7 @@ class McpConnection:
             if self._task.done():
                 raise await self._failure(self._task.exception())
             if not ready.done():
-                raise _programs.too_late("initialize", seconds)
+                raise call_failures.too_late("initialize", seconds)
         except BaseException:
             await self.close(at_once=True)
             raise
@@ -117,7 +118,7 @@ class McpConnection:
                     if self._changed:
                         await self._list(self._client)
             except TimeoutError:
-                raise _programs.too_late(name, seconds) from None
+                raise call_failures.too_late(name, seconds) from None
             except MCPError as error:
                 if error.message.startswith(LONG_EVENT):
                     self.broken = False
@@ -136,7 +137,7 @@ class McpConnection:
         assert self._client is not None
         async with self._turn:
             with suppress(TimeoutError, MCPError, ValueError, RuntimeError, ExceptionGroup, OSError):
-                async with asyncio.timeout(_programs.HEALTH_SECONDS):
+                async with asyncio.timeout(call_failures.HEALTH_SECONDS):
                     await self._list(self._client)
                     self.broken = False
         return not self.broken
@@ -174,9 +175,9 @@ class McpConnection:
         if isinstance(self._server, str):
             timeout = httpx2.Timeout(30.0, read=None)  # a call has a time limit of its own
             async with httpx2.AsyncClient(headers=dict(self._headers), timeout=timeout, transport=_Bounded()) as http:
-                yield streamable_http_client(self._server, http_client=http, max_sse_event_size=_programs.LINE_BYTES)
+                yield streamable_http_client(self._server, http_client=http, max_sse_event_size=programs.LINE_BYTES)
         else:
-            async with _programs.started(self._server, self._variables, confined=self._confined) as program:
+            async with programs.started(self._server, self._variables, confined=self._confined) as program:
                 self._program = program
                 yield _lines(program)
 
@@ -212,7 +213,7 @@ class McpConnection:
         if isinstance(error, ProctorError):
             return error
         if self._program is not None and not (isinstance(error, MCPError | ValueError) and await self._answers()):
-            return await _programs.failure_of(self._program)
+            return await programs.failure_of(self._program)
         return EnvironmentFailed(
             "The MCP server failed: {type}: {error}",
             kind="mcp",
@@ -294,7 +295,7 @@ class _Bounded(httpx2.AsyncHTTPTransport):
         body = bytearray()
         async for chunk in response.aiter_raw():
             body += chunk
-            if len(body) > _programs.LINE_BYTES:
+            if len(body) > programs.LINE_BYTES:
                 await response.aclose()
                 return httpx2.Response(200, json=_unread(json.loads(request.content)["id"]).model_dump(by_alias=True))
         return httpx2.Response(response.status_code, headers=response.headers, stream=httpx2.ByteStream(bytes(body)))

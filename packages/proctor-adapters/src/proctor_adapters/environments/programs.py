@@ -11,11 +11,8 @@ from typing import Annotated
 
 import msgspec
 
-from proctor.core.around import around
 from proctor.core.declared import Blame
-from proctor.core.errors import BadInput, EnvironmentDied, EnvironmentFailed
-from proctor.core.sample import ToolCall, ToolResult
-from proctor.environments._plain import refusal
+from proctor.core.errors import BadInput, EnvironmentFailed
 from proctor.isolation import Confinement, confine
 from proctor.runtime.program import RunningProgram
 from proctor.runtime.visible import visible
@@ -25,8 +22,6 @@ LINE_BYTES = 16_000_000  # of one line that is read
 SHOWN = 500
 GIVEN = ("HOME", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "PATH", "SHELL", "TERM", "TZ", "USER", "VIRTUAL_ENV")
 OF_TEMPORARY = ("TMPDIR", "TEMP", "TMP")
-HEALTH_SECONDS = 5.0  # for an environment to answer again after a call that took too long
-SHARE = 0.5  # of the time limit of a sample, that one call may take where no `seconds` are set
 
 
 def command_of(argument: str, kind: str) -> list[str]:
@@ -136,31 +131,6 @@ async def failure_of(program: RunningProgram) -> EnvironmentFailed:
         code=program.code,
         said=_said(program),
     )
-
-
-def timed_out(call: ToolCall, seconds: float) -> ToolResult:
-    """Return the result of a call that took too long, for the model."""
-    return refusal(call, f"The call timed out after {seconds:g} s. What it did until then stays done.")
-
-
-def died(failure: EnvironmentFailed, blame: Blame) -> EnvironmentFailed:
-    """Return the failure of an environment that ended or hung after a call of the agent, by its rule."""
-    return EnvironmentDied(failure.sentence, kind=failure.kind) if blame == "agent" else failure
-
-
-def too_late(name: str, seconds: float) -> EnvironmentFailed:
-    """Return the failure of an environment that did not answer in time."""
-    return EnvironmentFailed(
-        "The environment did not answer '{name}' within {seconds} seconds.",
-        kind="late",
-        name=name,
-        seconds=f"{seconds:g}",
-    )
-
-
-def seconds_for_a_call(chosen: float | None) -> float:
-    """Return how long a call may take: what was chosen, else a share of the time that the sample has."""
-    return SHARE * around.get().limits.seconds if chosen is None else chosen
 
 
 def shown(text: str) -> str:

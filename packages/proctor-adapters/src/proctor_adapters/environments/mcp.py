@@ -25,16 +25,17 @@ from proctor.core.errors import BadInput, EnvironmentFailed, MissingExtra
 from proctor.core.parts import EnvironmentPart
 from proctor.core.sample import Sample, Tool, ToolCall, ToolResult
 from proctor.core.task import Environment
-from proctor.environments import _programs
-from proctor.environments._plain import refusal, result_of, text_of_value
+from proctor.environments import call_failures
+from proctor.environments.results import refusal, result_of, text_of_value
 from proctor.models.addresses import fill_variables, header_value
 from proctor.runtime.concurrent import run_to_the_end
+from proctor_adapters.environments import programs
 
 if TYPE_CHECKING:
-    from proctor.environments._mcp_client import McpConnection
+    from proctor_adapters.environments._mcp_client import McpConnection
 
 
-class McpOptions(_programs.ProgramOptions, frozen=True, kw_only=True):
+class McpOptions(programs.ProgramOptions, frozen=True, kw_only=True):
     """The options of `mcp:`.
 
     Attributes:
@@ -73,8 +74,8 @@ def make(argument: str, options: Mapping[str, object]) -> Callable[[Sample], Env
         return Servers(fill_variables(argument), msgspec.structs.replace(chosen, headers=headers))
     if chosen.headers:
         raise BadInput("{name} is no address, so it takes no headers.", name=name)
-    _programs.check_variables(chosen.variables, name)
-    return Servers(_programs.command_of(argument, "mcp"), chosen)
+    programs.check_variables(chosen.variables, name)
+    return Servers(programs.command_of(argument, "mcp"), chosen)
 
 
 class Servers:
@@ -91,7 +92,7 @@ class Servers:
 
     async def __aenter__(self) -> Self:
         # the SDK takes a second to import: before samples are under way
-        import_module("proctor.environments._mcp_client")
+        import_module("proctor_adapters.environments._mcp_client")
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -105,7 +106,7 @@ class Servers:
         Raises:
             EnvironmentFailed: there is none to be had.
         """
-        from proctor.environments._mcp_client import McpConnection
+        from proctor_adapters.environments._mcp_client import McpConnection
 
         options = self.options
         async with self._one or nullcontext():
@@ -113,7 +114,7 @@ class Servers:
                 connection = self._waiting.pop()
             else:
                 connection = McpConnection(
-                    self._server, options.variables, options.headers, confined=_programs.confinement(options)
+                    self._server, options.variables, options.headers, confined=programs.confinement(options)
                 )
                 await connection.open(options.start_seconds)
             try:
@@ -174,8 +175,8 @@ class McpEnvironment:
             answer = await self._connection.call(call.name, call.arguments, self._seconds)
         except EnvironmentFailed as failure:
             if failure.kind == "late" and await self._connection.answers_again():
-                return _programs.timed_out(call, self._seconds)
-            raise _programs.died(failure, self._options.blame_death) from failure
+                return call_failures.timed_out(call, self._seconds)
+            raise call_failures.died(failure, self._options.blame_death) from failure
         text = _part(answer.text, self._options.result)
         return result_of(call, text, is_error=answer.is_error, files=answer.files)
 
@@ -188,7 +189,7 @@ class McpEnvironment:
         except EnvironmentFailed as failure:
             if not (self._was_called and self._connection.broken):
                 raise
-            raise _programs.died(failure, self._options.blame_death) from failure
+            raise call_failures.died(failure, self._options.blame_death) from failure
         try:
             state = json.loads(text)
         except (ValueError, RecursionError):
@@ -197,7 +198,7 @@ class McpEnvironment:
 
     @property
     def _seconds(self) -> float:
-        return _programs.seconds_for_a_call(self._options.seconds)
+        return call_failures.seconds_for_a_call(self._options.seconds)
 
     async def _ask(self, name: str, arguments: Mapping[str, object]) -> str:
         """Return the result of one of the tools that are ours.
@@ -208,7 +209,7 @@ class McpEnvironment:
         answer = await self._connection.call(name, arguments, self._seconds)
         if answer.is_error:
             raise EnvironmentFailed(
-                "The tool '{name}' failed: {error}", kind="tool", name=name, error=_programs.shown(answer.text)
+                "The tool '{name}' failed: {error}", kind="tool", name=name, error=programs.shown(answer.text)
             )
         return answer.text
 

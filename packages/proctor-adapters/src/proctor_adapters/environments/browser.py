@@ -19,8 +19,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from proctor.core.errors import BadInput, EnvironmentFailed, MissingExtra
-from proctor.environments._programs import GIVEN, seconds_for_a_call, shown
+from proctor.environments.call_failures import seconds_for_a_call
 from proctor.transport.redact import quoted
+from proctor_adapters.environments.programs import GIVEN, shown
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser, BrowserContext, CDPSession, Dialog, Download, Page, Playwright, Response

@@ -1,0 +1,1 @@
+"""Environments outside Python: MCP servers, programs, and a browser."""

@@ -1,0 +1,1 @@
+"""Chat models that are reached through packages of others."""

@@ -1,0 +1,1 @@
+"""Simulated users by the rules of other systems."""
