@@ -57,7 +57,7 @@ ALLOWED = {
     "proctor_adapters/bridge/guests/lmeval_worker_program.py": LIBRARY,
     "proctor_adapters/models/litellm.py": LIBRARY,
     "models/cache.py": "errors that SQLite itself raised have its code, others do not",
-    "pytest_plugin.py": "items and reports of other plugins",
+    "proctor_ci/pytest_plugin.py": "items and reports of other plugins",
     "stores/_opening.py": "errors that SQLite itself raised have its code, others do not",
     "proctor_web/app.py": "the state of a request, where the guard sets it only for a session",
 }

@@ -186,7 +186,7 @@ def test_a_stopped_fork_is_kept_and_not_said_to_be_resumed(
     def stopped(*_: object) -> None:
         raise Stopped("forked")
 
-    monkeypatch.setattr("proctor.api.fork.fork_trial", stopped)
+    monkeypatch.setattr("proctor_audit.forking.trial.fork_trial", stopped)
     result = proctor(*words, "parent", "tea", "--at", "5", "--quiet")
     assert result.exit_code == 130
     assert "kept as forked. A fork is not resumed." in result.stderr

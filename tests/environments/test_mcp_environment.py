@@ -112,9 +112,7 @@ async def test_keys_go_to_an_address_in_headers_from_the_environment(monkeypatch
 
 
 def test_the_sdk_is_only_imported_when_a_server_is_reached() -> None:
-    code = (
-        f"import sys\nfrom proctor_adapters.environments import mcp\nmcp.make({STDIO!r}, {{}})\nassert 'mcp' not in sys.modules"
-    )
+    code = f"import sys\nfrom proctor_adapters.environments import mcp\nmcp.make({STDIO!r}, {{}})\nassert 'mcp' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 

@@ -72,7 +72,7 @@ def ran(shop: pytest.Pytester, text: str, *words: str, apart: bool = False) -> p
     """A pytest of its own over one file of tests; `apart` in a process of its own, which takes a second."""
     shop.makepyfile(test_it=text)
     run = shop.runpytest_subprocess if apart else shop.runpytest_inprocess
-    return run("-p", "proctor.pytest_plugin", "--strict-markers", "-W", "error", "-p", "no:cacheprovider", *words)
+    return run("-p", "proctor_ci.pytest_plugin", "--strict-markers", "-W", "error", "-p", "no:cacheprovider", *words)
 
 
 def asked(shop: pytest.Pytester) -> list[str]:
@@ -208,7 +208,7 @@ def test_without_the_plugin_a_gate_does_not_pass(shop: pytest.Pytester) -> None:
 
 def test_a_marker_alone_is_warned_of(shop: pytest.Pytester) -> None:
     shop.makepyfile(test_it=WHOLE.replace("test_shop(proctor)", "test_shop()"))
-    result = shop.runpytest_inprocess("-p", "proctor.pytest_plugin", "-p", "no:cacheprovider", "-W", "default")
+    result = shop.runpytest_inprocess("-p", "proctor_ci.pytest_plugin", "-p", "no:cacheprovider", "-W", "default")
     result.assert_outcomes(passed=1, warnings=1)
     result.stdout.fnmatch_lines(["*takes the fixture 'proctor' too*"])
 
@@ -375,7 +375,7 @@ def test_paths_begin_where_the_test_is(shop: pytest.Pytester) -> None:
 
 
 def test_pytest_starts_without_anything_heavy() -> None:
-    code = "import sys, proctor.pytest_plugin; print([name for name in ('rich', 'httptools', 'msgspec', 'asyncio', 'proctor.api') if name in sys.modules])"
+    code = "import sys, proctor_ci.pytest_plugin; print([name for name in ('rich', 'httptools', 'msgspec', 'asyncio', 'proctor.api') if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = done.stdout.strip()
     assert "rich" not in loaded

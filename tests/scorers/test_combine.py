@@ -11,7 +11,8 @@ from proctor.core.errors import BadInput
 from proctor.core.sample import Message, Sample, Turn
 from proctor.core.score import Score, Unscored
 from proctor.core.trajectory import Step, Trajectory
-from proctor.scorers import adaptive, combine, turns
+from proctor.scorers import combine, turns
+from proctor_compat.multi import adaptive
 from proctor_judging.scorers import by_type
 
 SAMPLE = Sample.ask("a", "?", target="Paris")

@@ -14,12 +14,12 @@ import pytest
 import proctor
 from proctor.core.errors import BadInput
 from proctor.core.run import Estimate
-from proctor.scorers.collaboration import KEY, collaboration
-from proctor.scorers.goals import occurs
-from proctor.scorers.teamwork import Teamwork, count_repeats, measure
 from proctor_benchmarks.collaboration import replies
+from proctor_benchmarks.collaboration.goals import occurs
 from proctor_benchmarks.collaboration.parity import check_corpus
+from proctor_benchmarks.collaboration.scorer import KEY, collaboration
 from proctor_benchmarks.collaboration.summary import _ratio
+from proctor_benchmarks.collaboration.teamwork import Teamwork, count_repeats, measure
 from proctor_benchmarks.collaboration.transcripts import read, transcript
 
 DATA = Path(__file__).parents[2] / "data" / "collaboration"

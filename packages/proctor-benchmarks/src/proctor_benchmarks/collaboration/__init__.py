@@ -18,13 +18,13 @@ from proctor.core.task import Environment, Task
 from proctor.core.trajectory import Step, Trajectory
 from proctor.core.trial import TrialFailure
 from proctor.environments import python
-from proctor.scorers.collaboration import KEY, CollaborationOptions
 from proctor_adapters.traces import is_trace
 from proctor_adapters.traces.replies import replies as traced_replies
 from proctor_benchmarks.collaboration import transcripts
 from proctor_benchmarks.collaboration.dataset import BUNDLED, Language, samples
 from proctor_benchmarks.collaboration.office import Office
 from proctor_benchmarks.collaboration.parity import check_corpus
+from proctor_benchmarks.collaboration.scorer import KEY, CollaborationOptions
 from proctor_benchmarks.collaboration.summary import summarise
 
 SCORERS = (

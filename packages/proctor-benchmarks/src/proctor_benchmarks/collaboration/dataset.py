@@ -16,11 +16,11 @@ import msgspec
 from proctor.core.errors import BadInput
 from proctor.core.sample import Message, Sample, Turn
 from proctor.runtime.toml_file import read_toml
-from proctor.scorers.collaboration import KEY
-from proctor.scorers.goals import Goal
 from proctor_adapters.traces import is_trace
 from proctor_adapters.traces import read as read_traces
 from proctor_benchmarks.collaboration import transcripts
+from proctor_benchmarks.collaboration.goals import Goal
+from proctor_benchmarks.collaboration.scorer import KEY
 
 BUNDLED = Path(__file__).with_name("scenarios.toml")
 MOST_BYTES = 20_000_000

@@ -16,7 +16,7 @@ from proctor.core.parity import Checked
 from proctor.core.sample import Sample
 from proctor.core.score import Score
 from proctor.runtime.json_file import read_json_lines
-from proctor.scorers.collaboration import KEY, balance, collaboration, handoffs, novelty, recovery
+from proctor_benchmarks.collaboration.scorer import KEY, balance, collaboration, handoffs, novelty, recovery
 from proctor_benchmarks.collaboration.transcripts import transcript
 
 DECIMALS = 3

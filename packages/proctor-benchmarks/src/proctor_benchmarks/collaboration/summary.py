@@ -18,8 +18,8 @@ from proctor.core.run import Estimate
 from proctor.core.score import Score
 from proctor.core.sentence import say
 from proctor.core.task import Judged
-from proctor.scorers.collaboration import KEY
 from proctor.stats.distributions import t_quantile
+from proctor_benchmarks.collaboration.scorer import KEY
 
 LEVEL = 0.95
 METHOD = "ratio, linearised over clusters"

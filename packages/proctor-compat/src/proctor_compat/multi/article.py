@@ -11,8 +11,8 @@ from proctor.core.errors import BadInput
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.trajectory import Trajectory
-from proctor.scorers import adaptive
 from proctor.scorers.lookup import find_scorer
+from proctor_compat.multi import adaptive
 from proctor_compat.multi.functions import evaluate_question
 from proctor_compat.multi.statements import contradicts_none, stated_share, structure_f1
 from proctor_compat.multi.statements import word_similarity as basic_similarity

@@ -11,7 +11,7 @@ Each call and its result is a step of the trajectory. A plain function, which ru
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
-from proctor.agents._conversation import Clock
+from proctor.agents.conversation import Clock
 from proctor.agents.environment_tools import EnvironmentTools
 from proctor.chat.agent_replies import steps_of
 from proctor.chat.message_text import text_of

@@ -16,7 +16,7 @@ from typing import Any, Literal, Self, get_args
 import msgspec
 
 from proctor import registry
-from proctor.agents._conversation import Performed, RecordedConversation
+from proctor.agents.conversation import Performed, RecordedConversation
 from proctor.chat.message_text import as_json, text_of
 from proctor.chat.tool_schema import bounded
 from proctor.config import converted

@@ -19,9 +19,9 @@ from types import GeneratorType
 from typing import Any, Literal, Protocol, TypeGuard, runtime_checkable
 
 from proctor import registry
-from proctor.agents._conversation import AgentConversation, Clock
 from proctor.agents.acting_functions import ActingSession
 from proctor.agents.agent_errors import map_agent_errors
+from proctor.agents.conversation import AgentConversation, Clock
 from proctor.agents.environment_tools import refuse_tools
 from proctor.agents.libraries import wrapper_of
 from proctor.chat.agent_replies import steps_of

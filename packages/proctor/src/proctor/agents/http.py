@@ -14,7 +14,7 @@ from urllib.parse import quote, urlsplit
 
 import msgspec
 
-from proctor.agents._conversation import AgentConversation, newest
+from proctor.agents.conversation import AgentConversation, newest
 from proctor.agents.environment_tools import refuse_tools
 from proctor.chat.agent_replies import call_of
 from proctor.chat.messages import to_messages, to_tools

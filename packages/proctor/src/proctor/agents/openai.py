@@ -9,7 +9,7 @@ from typing import Protocol
 
 import msgspec
 
-from proctor.agents._conversation import AgentConversation
+from proctor.agents.conversation import AgentConversation
 from proctor.core.declared import ModelInfo, declared
 from proctor.core.parts import AgentPart
 from proctor.core.sample import Message, Sample, Tool

@@ -19,8 +19,8 @@ from typing import Self
 
 import msgspec
 
-from proctor.agents._conversation import AgentConversation, Clock, newest
 from proctor.agents.agent_errors import error_in_words
+from proctor.agents.conversation import AgentConversation, Clock, newest
 from proctor.chat.agent_replies import clean, steps_of
 from proctor.chat.message_text import text_of
 from proctor.chat.messages import to_messages, to_tools

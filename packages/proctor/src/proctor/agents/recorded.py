@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
 
-from proctor.agents._conversation import RecordedConversation
+from proctor.agents.conversation import RecordedConversation
 from proctor.config import unknown_option
 from proctor.core.errors import AgentFailed, BadInput
 from proctor.core.parts import AgentPart

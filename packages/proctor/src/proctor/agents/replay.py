@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from proctor.agents._conversation import RecordedConversation
+from proctor.agents.conversation import RecordedConversation
 from proctor.chat.agent_replies import call_of, steps_of
 from proctor.config import unknown_option
 from proctor.core.errors import AgentFailed, BadInput

@@ -79,7 +79,6 @@ COMMANDS = {
     "runs explain": CommandEntry(say("Tell the whole story of one sample of a run."), "proctor.cli.explain:command"),
     "runs fork": CommandEntry(
         say("Go on from a step of a recorded trial with another model, prompt or reply, and compare what follows."),
-        "proctor.cli.fork:command",
     ),
     "runs inspect": CommandEntry(
         say(

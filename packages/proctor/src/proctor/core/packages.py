@@ -59,12 +59,13 @@ BROUGHT: Mapping[str, Mapping[str, tuple[str, ...]]] = {
             *("agentbench", "agentdojo", "apibank", "bfcl", "chateval", "collaboration", "customer-service", "gaia"),
             *("miniwob", "multi", "sotopia", "tau2", "terminal-basics", "tooleval", "webarena"),
         ),
+        "proctor.scorers": ("collaboration",),
         "proctor.agents": ("cli", "debate"),
         "proctor.environments": ("container",),
         "proctor.task_files": ("harbor", "swebench"),
     },
     "audit": {
-        "proctor.commands": ("data.audit", "data.twins", "runs.inspect"),
+        "proctor.commands": ("data.audit", "data.twins", "runs.fork", "runs.inspect"),
         "proctor.starters": ("check",),
         "proctor.parity": ("audit",),
     },
@@ -78,13 +79,17 @@ BROUGHT: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         ),
     },
     "web": {"proctor.commands": ("web", "judge.review", "team.audit", "team.mcp")},
-    "compat": {},
+    "compat": {"proctor.scorers": ("adaptive",)},
 }
 PREFIX = "proctor_"  # how the package of an extra is imported
 
 
 FORMER = {  # where modules were that stored runs name, and where they are; the first that fits counts
     "proctor.agents.debate": "proctor_benchmarks.chateval.agent",
+    "proctor.scorers.adaptive": "proctor_compat.multi.adaptive",
+    "proctor.scorers.collaboration": "proctor_benchmarks.collaboration.scorer",
+    "proctor.scorers.teamwork": "proctor_benchmarks.collaboration.teamwork",
+    "proctor.scorers.goals": "proctor_benchmarks.collaboration.goals",
     "proctor.scorers.adk": "proctor_adapters.scorers.adk",
     "proctor.evalsets.scenario": "proctor_adapters.users.adk",
     "proctor.benchmarks.": "proctor_benchmarks.",

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 import msgspec
 from msgspec.structs import replace
 
-from proctor.agents._conversation import Ask
+from proctor.agents.conversation import Ask
 from proctor.agents.openai import ChatAgent, ModelConversation
 from proctor.core.declared import ModelInfo, declared
 from proctor.core.errors import BadInput

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from proctor.api.check import ThresholdCheck
     from proctor.core.task import Task
 
-pytest.register_assert_rewrite("proctor.testing")
 MARKER = "proctor(task, *, agent, each=False, runs=1, thresholds=None, pass_rate=None, **how): evaluate an agent on an eval-set file or another task; with each=True every case is a test of its own."
 CASE = "_proctor_case"
 INI = "proctor_inconclusive"

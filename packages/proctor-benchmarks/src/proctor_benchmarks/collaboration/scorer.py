@@ -16,8 +16,8 @@ from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
 from proctor.core.trajectory import Trajectory
-from proctor.scorers.goals import Goal, is_reached
-from proctor.scorers.teamwork import Teamwork, count_repeats, measure
+from proctor_benchmarks.collaboration.goals import Goal, is_reached
+from proctor_benchmarks.collaboration.teamwork import Teamwork, count_repeats, measure
 
 VERSION = "1"
 KEY = "collaboration"  # of the options in the `meta` of a sample, and of the measures in the details of a score

@@ -68,10 +68,10 @@ def command(
     quiet: bool,
 ) -> None:
     from proctor.api import RunOptions, open_run
-    from proctor.api.fork import fork_trial
     from proctor.core.run import RunFork
     from proctor.engine.progress import Progress
-    from proctor.reports.fork import compare_fork, print_fork
+    from proctor_audit.forking.comparison import compare_fork, print_fork
+    from proctor_audit.forking.trial import fork_trial
 
     if flags.step is None:
         raise BadInput("Name the step to fork at with --at STEP; proctor runs explain {run} {sample} lists them.", run=run_id, sample=sample_id)  # fmt: skip

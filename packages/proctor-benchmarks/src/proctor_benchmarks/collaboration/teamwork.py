@@ -23,8 +23,8 @@ import msgspec
 
 from proctor.core.sample import ToolCall, ToolResult
 from proctor.core.trajectory import Trajectory
-from proctor.scorers.goals import is_failure, plain_name, result_by_call
 from proctor.trajectory_matching.arguments import canonical
+from proctor_benchmarks.collaboration.goals import is_failure, plain_name, result_by_call
 
 Ending = Literal["taken", "refused", "dropped", "returned"]
 

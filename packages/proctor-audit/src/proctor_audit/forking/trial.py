@@ -5,7 +5,6 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from proctor.agents.forked import ForkedAgent, ForkedPrefix
 from proctor.agents.openai import ChatAgent
 from proctor.api import resolve
 from proctor.api.loop import run_in_loop
@@ -23,6 +22,7 @@ from proctor.engine.job import Job
 from proctor.engine.progress import Progress
 from proctor.reports.explanation import read_trial
 from proctor.stores.blobs import encode
+from proctor_audit.forking.agent import ForkedAgent, ForkedPrefix
 
 
 def fork_trial(parent: Run, fork: RunFork, options: RunOptions) -> Run:
