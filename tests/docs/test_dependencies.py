@@ -41,7 +41,7 @@ OF_OTHERS = {
 
 CHECKED_BY = {  # modules that are imported only where another one has found the extra
     "proctor_adapters/agents/_a2a": "a2a",
-    "engine/ray_": "ray",
+    "proctor_adapters/ray/": "ray",
     "proctor_adapters/agents/_adk": "adk",
     "proctor_adapters/agents/_langchain": "langgraph",
     "proctor_adapters/agents/langgraph": "langgraph",

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import pytest
 
 from proctor.core.trial import Trial
-from proctor.engine.ray_folder import MARK
+from proctor_adapters.ray.folder import MARK
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("ray")]  # one cluster for all
 HERE = Path(__file__).parent

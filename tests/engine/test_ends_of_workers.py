@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from proctor.engine import shipping
 from proctor.engine.processes import Processes
-from proctor.engine.ray_host import PROJECT, host_class
 from proctor.runtime.alive import is_alive
+from proctor_adapters.ray import shipping
+from proctor_adapters.ray.host import PROJECT, host_class
 
 ORPHAN = """
 import subprocess, sys

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from proctor.engine.ray_folder import session_folder
+from proctor_adapters.ray.folder import session_folder
 
 SCRIPT = """
 import os, subprocess, sys
-from proctor.engine.ray_folder import session_folder
+from proctor_adapters.ray.folder import session_folder
 with session_folder(is_needed=True) as (folder, mark):
     os.mkdir(folder)
     child = subprocess.Popen(["sleep", "600"], env={**os.environ, **mark}, start_new_session=True)

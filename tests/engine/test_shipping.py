@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from proctor.core.errors import BadInput
-from proctor.engine import shipping
+from proctor_adapters.ray import shipping
 
 KEY = "sk-abcdefghijklmnop123456"
 

@@ -14,7 +14,7 @@ from importlib import import_module
 from types import SimpleNamespace
 from typing import Any
 
-from proctor.engine.ray_cluster import OWN, QUIET, connected, token
+from proctor_adapters.ray.cluster import OWN, QUIET, connected, token
 
 
 async def main() -> None:

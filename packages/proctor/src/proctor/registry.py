@@ -201,11 +201,12 @@ ROOMS: tuple[Room[Any], ...] = (
 )
 
 
-def offered(group: str, name: str, *, needed_for: str | None = None) -> Any:
+def offered(group: str, name: str, *, needed_for: str | None = None, what: str | None = None) -> Any:
     """Return what an installed package offers under a name of a group of entry points, such as a page for `proctor.readers`.
 
     Args:
         needed_for: what cannot be used without it, as the error calls it; the name if it is not given.
+        what: the kind of it, as the error calls it; the group if it is not given.
 
     Raises:
         MissingExtra: it is in another package of Proctor, which is not installed.
@@ -213,7 +214,7 @@ def offered(group: str, name: str, *, needed_for: str | None = None) -> Any:
     """
     if (point := find_entry_point(f"proctor.{group}", name, needed_for=needed_for)) is not None:
         return point.load()
-    raise unknown(group, name, [point.name for point in entry_points(f"proctor.{group}")], paths=False)
+    raise unknown(what or group, name, [point.name for point in entry_points(f"proctor.{group}")], paths=False)
 
 
 def unknown(

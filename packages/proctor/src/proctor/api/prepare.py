@@ -35,7 +35,7 @@ from proctor.core.sentence import Sentence, say
 from proctor.core.shard import shard_of
 from proctor.core.task import Agent, AgentChoice, ShardedStore, Store, Summarise, Task
 from proctor.core.version import __version__
-from proctor.engine import ray_cluster
+from proctor.engine.clusters import cluster_of
 from proctor.engine.job import Job
 from proctor.engine.scoring import BoundScorer
 from proctor.engine.selection import MOST_LAZY, ChosenSamples, choose
@@ -499,7 +499,8 @@ def _processes(spec: RunSpec, record: RunRecord) -> int:
         raise BadInput("Several processes need task and agent given by name or path, not as Python objects.")
     if spec.on is None:
         return spec.workers or 1
-    if ray_cluster.check(spec.on) and spec.workers is None:
+    _, address = cluster_of(spec.on)
+    if address and spec.workers is None:
         raise BadInput("Say with --workers how many processes the run may have on the machines of {on}.", on=spec.on)
     return spec.workers or os.cpu_count() or 1
 

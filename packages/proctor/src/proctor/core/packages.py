@@ -36,6 +36,7 @@ BROUGHT: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "smolagents": {"proctor.agents": ("smolagents",)},
     "postgres": {"proctor.stores": ("postgresql",)},
     "litellm": {"proctor.agents": ("litellm",), "proctor.models": ("litellm",)},
+    "ray": {"proctor.clusters": ("ray",)},
     "mcp": {"proctor.environments": ("mcp",)},
     "excel": {"proctor.exports": ("xlsx",)},
     "parquet": {"proctor.exports": ("parquet",)},

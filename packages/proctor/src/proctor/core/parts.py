@@ -4,6 +4,7 @@ An installed entry point names such a declaration, the module that has it, or th
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -11,7 +12,7 @@ import msgspec
 
 from proctor.core.judge import JudgeChoice, JudgeInfo
 from proctor.core.parity import Checked
-from proctor.core.run import Estimate
+from proctor.core.run import Estimate, RunSpec
 from proctor.core.sample import Sample
 from proctor.core.sentence import Sentence
 from proctor.core.shard import Shard
@@ -175,6 +176,18 @@ class StorePart(msgspec.Struct, frozen=True, kw_only=True):
 
     open: Callable[[str], Store]
     share: Callable[[Store, Shard], Store] | None = None
+
+
+class ClusterPart(msgspec.Struct, frozen=True, kw_only=True):
+    """Machines that run the processes of a run, `--on KIND[:ADDRESS]`.
+
+    Attributes:
+        check: the address, checked; '' for machines that it starts itself.
+        crew: what hires workers there, in `async with`: `crew(address, size, spec, warn)`.
+    """
+
+    check: Callable[[str], str]
+    crew: Callable[[str, int, RunSpec, Tell], AbstractAsyncContextManager[Any]]
 
 
 class ExportPart(msgspec.Struct, frozen=True, kw_only=True):

@@ -14,6 +14,7 @@ from proctor.core.run import RunRecord
 from proctor.core.sentence import Sentence
 from proctor.core.task import Store
 from proctor.engine.admission import Admission
+from proctor.engine.clusters import cluster_of
 from proctor.engine.first_trials import FirstTrials
 from proctor.engine.job import Job
 from proctor.engine.progress import Progress
@@ -197,11 +198,9 @@ async def _crew(job: Job, warn: Callable[[Sentence], None]) -> AsyncIterator["Cr
 
         yield Processes(job.processes, job.worker)
         return
-    from proctor.engine import ray_cluster
-    from proctor.engine.ray_actors import Actors
-
-    async with Actors(ray_cluster.check(job.on), job.processes, job.record.spec, warn) as actors:
-        yield actors
+    cluster, address = cluster_of(job.on)
+    async with cluster.crew(address, job.processes, job.record.spec, warn) as crew:
+        yield crew
 
 
 def _once(warn: Callable[[Sentence], None]) -> Callable[[Sentence], None]:

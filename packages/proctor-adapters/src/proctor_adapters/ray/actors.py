@@ -18,12 +18,13 @@ from typing import Any, Self
 import msgspec
 
 from proctor.core.errors import BadInput
+from proctor.core.parts import ClusterPart
 from proctor.core.run import RunSpec
 from proctor.core.sentence import Sentence
-from proctor.engine import ray_cluster, shipping
 from proctor.engine.processes import import_paths, in_words, is_from_outside
-from proctor.engine.ray_host import HostReport, host_class
 from proctor.transport.redact import quoted, redact
+from proctor_adapters.ray import cluster, shipping
+from proctor_adapters.ray.host import HostReport, host_class
 
 HIRE_SECONDS = 120.0
 LOSSES = 5  # of machines one after another while a worker starts there
@@ -40,7 +41,7 @@ class Actors:
 
     def __init__(self, address: str, size: int, spec: RunSpec, warn: Callable[[Sentence], None]) -> None:
         self.size = size
-        self.is_here = ray_cluster.is_local(address)
+        self.is_here = cluster.is_local(address)
         self.paths = import_paths() if self.is_here else _inside(import_paths())
         self._address = address
         self._spec = spec
@@ -53,7 +54,7 @@ class Actors:
     async def __aenter__(self) -> Self:
         async with contextlib.AsyncExitStack() as stack:
             project = None if self.is_here else shipping.pack(Path.cwd(), self._warn)
-            host = await stack.enter_async_context(ray_cluster.connected(self._address, self.size))
+            host = await stack.enter_async_context(cluster.connected(self._address, self.size))
             server = await asyncio.start_server(self._greet, host, 0)
             stack.push_async_callback(_closed, server)
             self._way = (host, server.sockets[0].getsockname()[1])
@@ -266,3 +267,6 @@ def _inside(paths: tuple[str, ...]) -> tuple[str, ...]:
 
 async def _closed(server: asyncio.Server) -> None:
     server.close()
+
+
+PART = ClusterPart(check=cluster.check, crew=Actors)

@@ -17,10 +17,9 @@ from functools import cache, partial
 from importlib.util import find_spec
 
 from proctor.core.errors import BadInput, MissingExtra
-from proctor.engine.ray_folder import session_folder
 from proctor.transport.redact import quoted, redact
+from proctor_adapters.ray.folder import session_folder
 
-KIND = "ray"
 CONNECT_SECONDS = 5.0
 OBJECT_STORE_BYTES = 100_000_000
 ONE_MACHINE = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}  # everything listens on 127.0.0.1
@@ -34,26 +33,23 @@ OWN = {  # of a cluster that is started here
 }
 
 
-def check(name: str) -> str:
-    """Return the address in `ray:ADDRESS`; "" for `ray`, a cluster of this machine alone.
+def check(address: str) -> str:
+    """Return the address of `ray:ADDRESS`; "" for `ray`, a cluster of this machine alone.
 
     Raises:
-        BadInput: it is another name, or an address of a kind that does not work.
+        BadInput: it is an address of a kind that does not work.
         MissingExtra: Ray is not installed.
 
-    >>> check("ray:10.0.0.1:6379"), check("ray")
+    >>> check("10.0.0.1:6379"), check("")
     ('10.0.0.1:6379', '')
     """
-    kind, _, address = name.partition(":")
-    if kind != KIND:
-        raise BadInput("'{name}' is no place to run on. It can be: {known}.", name=name, known="ray, ray:ADDRESS")
     if "://" in address or (address and address != "auto" and not _host_and_port(address)):
         raise BadInput(
             "'{address}' is no address of a Ray cluster: write HOST:PORT as 'ray start' shows it, or auto, and start the run on a machine of the cluster.",
             address=redact(address),
         )
     if find_spec("ray") is None:
-        raise MissingExtra("ray", f"--on {KIND}")
+        raise MissingExtra("ray", "--on ray")
     return address
 
 

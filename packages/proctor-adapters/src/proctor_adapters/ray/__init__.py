@@ -1,0 +1,1 @@
+"""Workers of a run on the machines of a Ray cluster: `--on ray[:ADDRESS]`."""
