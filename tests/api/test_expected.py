@@ -10,14 +10,14 @@ from msgspec.structs import replace
 
 import proctor
 from proctor import Run, Sample, Task
-from proctor.api.expected import expect_differences
 from proctor.core.run import KnownSamples, Looked
 from proctor.core.sample import Message
 from proctor.core.trajectory import Step, Usage
-from proctor.engine.looking import Between
-from proctor.stats.looks import BETTING_WITHOUT_REPLACEMENT
 from proctor_adapters.importing import import_log
 from proctor_adapters.imports import LogReading
+from proctor_ci.looks.expected import expect_differences
+from proctor_ci.looks.steps import Between
+from proctor_ci.stats.looks import BETTING_WITHOUT_REPLACEMENT
 
 FEW, ALL = {"tokens": 400}, {"tokens": 100_000}
 LUCK = 0.35

@@ -11,11 +11,11 @@ import pytest
 import proctor
 from proctor import Run, Sample, Score, Task, Trajectory, Unscored
 from proctor.api.numbers import headline
-from proctor.api.until import read_rule
 from proctor.core.errors import BadInput, ProviderFailed
 from proctor.core.sample import Message
 from proctor.core.trajectory import Step, Usage
 from proctor_ci.gate import Ruling, gate
+from proctor_ci.looks.rules import read_rule
 from proctor_ci.policy import parse_policy
 
 Agent = Callable[[str], Coroutine[Any, Any, str]]

@@ -11,11 +11,11 @@ import pytest
 
 import proctor
 from proctor import Sample, Task
-from proctor.api import until
 from proctor.core.errors import BadInput, EndpointRefused
-from proctor.stats.looks import LooksQuestion
 from proctor_ci import race_pages
+from proctor_ci.looks import rules as until
 from proctor_ci.race import Race, race
+from proctor_ci.stats.looks import LooksQuestion
 
 Agent = Callable[[str], Coroutine[Any, Any, str]]
 

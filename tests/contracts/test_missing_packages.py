@@ -61,6 +61,7 @@ ask = {
     "proctor.exports": lambda name: call("runs", "export", *kept, "--format", name, "--out", "o"),
     "proctor.imports": lambda name: call("runs", "import", "q.jsonl", "--format", name),
     "proctor.judges": lambda name: call(*plain, "--agent", "baseline:null", "--scorer", f"{name}:./mine.toml"),
+    "proctor.looks": lambda name: call(*run, "--agent", "baseline:null", f"--{name}", "accuracy >= 0.5"),
     "proctor.models": lambda name: take(model, f"{name}:x", {}),
     "proctor.names": lambda name: take(star, name),
     "proctor.live_traces": lambda name: call(*run, "--agent", "baseline:null", "--trace-to", "http://127.0.0.1:9/v1/traces"),

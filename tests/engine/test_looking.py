@@ -7,9 +7,9 @@ import pytest
 from proctor import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.trial import Outcome, Trial, Verdict
-from proctor.engine.looking import Between, Decider, Steps, earned
 from proctor.engine.order import shuffle, together
-from proctor.stats.looks import LooksQuestion
+from proctor_ci.looks.steps import Between, Decider, Steps, earned
+from proctor_ci.stats.looks import LooksQuestion
 
 
 def planned(*clusters: str) -> list[Sample]:

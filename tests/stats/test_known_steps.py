@@ -10,8 +10,8 @@ from statistics import fmean
 import pytest
 
 from proctor.core.errors import BadInput
-from proctor.stats.known_steps import NO_GAIN, KnownSteps
-from proctor.stats.looks import LooksQuestion, StepsLook, looks
+from proctor_ci.stats.known_steps import NO_GAIN, KnownSteps
+from proctor_ci.stats.looks import LooksQuestion, StepsLook, looks
 
 STEPS = 300
 MARGIN = 0.1
@@ -65,7 +65,7 @@ def test_what_is_wrong_changes_next_to_nothing(
 
 
 def test_at_the_limit_a_decision_is_seldom_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("proctor.stats.looks._HARDLY", 0.0)
+    monkeypatch.setattr("proctor_ci.stats.looks._HARDLY", 0.0)
     source, suites = random.Random(3), 30
     decisions = [_play(*_suite(source, 0.2)).decision for _ in range(suites)]
     assert decisions.count("go") <= 0.05 * suites + 4

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from proctor.core.errors import BadInput
-from proctor.stats.looks import (
+from proctor_ci.stats.looks import (
     BETTING,
     BETTING_WITHOUT_REPLACEMENT,
     TWENTY_LOOKS,
@@ -101,7 +101,7 @@ def test_at_the_limit_a_decision_is_seldom_made(most: int, monkeypatch: pytest.M
 
 def test_equal_agents_that_fail_in_whole_clusters_are_seldom_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     """A race of two, by the error of each side; `python -m bench clusters` has more of them, and of more agents."""
-    monkeypatch.setattr("proctor.stats.looks._HARDLY", 0.0)
+    monkeypatch.setattr("proctor_ci.stats.looks._HARDLY", 0.0)
     source, races, sizes = random.Random(5), 100, [1, 20] * 6
     question = LooksQuestion(limit=0.0, low=-1.0, most=len(sizes), error=0.025, heaviest=max(sizes))
     told_apart = 0

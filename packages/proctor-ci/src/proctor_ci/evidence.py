@@ -12,7 +12,6 @@ from typing import NamedTuple
 import msgspec
 
 from proctor import registry
-from proctor.api.anytime import SeenSteps, decided_by
 from proctor.api.check import find_estimate, held_to
 from proctor.api.run import Run
 from proctor.core.errors import BadInput
@@ -38,6 +37,7 @@ from proctor.stats.mean import estimate_mean
 from proctor.stats.paired import PairedSample, anytime_bounds
 from proctor.stats.rate import Interval
 from proctor_ci.amounts import bound_mean, bound_quantiles, bound_ratio, most_of, quantile_of
+from proctor_ci.looks.intervals import SeenSteps, decided_by
 from proctor_ci.measured import Values, as_earned, is_in, measured
 from proctor_ci.policy import LOWER_IS_BETTER, GatePolicy, PolicyRule
 from proctor_ci.stats.forecast import ExpectedFigures, expect_difference, expect_share

@@ -26,7 +26,6 @@ from proctor.api.options import RunOptions
 from proctor.api.prepare import Prepared, at, new_id, prepare, resumable
 from proctor.api.resolve import AgentLike, TaskLike
 from proctor.api.run import Run
-from proctor.api.until import UntilRule, check_error, question, read_rule, read_steps, scorer_of
 from proctor.core.declared import own_name
 from proctor.core.errors import BadInput, Stopped
 from proctor.core.main_number import MAIN
@@ -35,10 +34,12 @@ from proctor.core.sample import Sample
 from proctor.core.task import Store
 from proctor.core.trial import Trial, Verdict
 from proctor.engine.evaluate import evaluate as run_job
-from proctor.engine.looking import Between, Decider, Key, Steps, earned
+from proctor.engine.looking import Key
 from proctor.engine.progress import Progress
 from proctor.engine.status import RunStatus
-from proctor.stats.looks import Decision
+from proctor_ci.looks.rules import UntilRule, check_error, question, read_rule, read_steps, scorer_of
+from proctor_ci.looks.steps import Between, Decider, Steps, earned
+from proctor_ci.stats.looks import Decision
 
 AHEAD = 4  # samples that an agent may be ahead of the slowest one
 MOST_AGENTS = len(ascii_lowercase)

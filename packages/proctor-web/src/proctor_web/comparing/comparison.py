@@ -7,13 +7,13 @@ from typing import Annotated
 
 import msgspec
 
-from proctor.api.anytime import decision_between
 from proctor.core.errors import BadInput
 from proctor.core.trajectory import Usage
 from proctor.reports.compare import RunComparison, compare_several, scorers_in_common
 from proctor.reports.verdicts import MetricRow, gate
 from proctor.stats import power
 from proctor.stats.paired import Decision
+from proctor_ci.looks.intervals import decision_between
 from proctor_web.comparing.background import Background
 from proctor_web.comparing.columns import Columns, Group, Overlap, group_counts, overlap, read_columns
 from proctor_web.comparing.pairwise import compare_each_two

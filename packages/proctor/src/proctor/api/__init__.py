@@ -224,8 +224,8 @@ def compare(
     Raises:
         BadInput: other tasks, or nothing in common.
     """
-    from proctor.api.anytime import decision_between
     from proctor.api.comparison import Comparison
+    from proctor.api.looks import decision_between
     from proctor.reports.compare import compare as compare_runs
 
     given = [(run.record, run.store) for run in second.earlier]

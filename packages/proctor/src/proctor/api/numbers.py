@@ -7,8 +7,8 @@ from itertools import groupby
 from msgspec.structs import replace
 
 from proctor.api import resolve
-from proctor.api.anytime import anytime
 from proctor.api.faults import fault_estimates
+from proctor.api.looks import held
 from proctor.api.spread import spread_interval
 from proctor.core.main_number import MAIN, kinds, main_estimate, qualified
 from proctor.core.run import Estimate, RunRecord
@@ -42,7 +42,7 @@ def estimates(record: RunRecord, store: Store, given: Sequence[tuple[RunRecord, 
         for scorer in record.scorers
         if (estimate := main_estimate(figures, record, scorer)) is not None
     }
-    return anytime(record, store, [*figures, *fault_estimates(record, store, names)])
+    return held(record, store, [*figures, *fault_estimates(record, store, names)])
 
 
 def headline(record: RunRecord, store: Store, scorer: str = "") -> Estimate | None:
@@ -50,7 +50,7 @@ def headline(record: RunRecord, store: Store, scorer: str = "") -> Estimate | No
     scorer = scorer or record.main_scorer
     figures = _of_scorer(record, store, scorer, "") if scorer else []
     main = [estimate for estimate in figures if estimate.name in kinds(record, scorer) and not estimate.slice]
-    return next(iter(anytime(record, store, [*main, *figures][:1], scorer=scorer)), None)
+    return next(iter(held(record, store, [*main, *figures][:1], scorer=scorer)), None)
 
 
 def _of_scorer(
@@ -176,10 +176,10 @@ def official(record: RunRecord, store: Store, found: Sequence[Estimate]) -> Sequ
     Reading a run makes no task: that could run the code of the user, or load data.
     """
     if record.official is not None and record.state != "running":
-        return anytime(record, store, record.official)
+        return held(record, store, record.official)
     summarise = resolve.summarise_of(record.spec)
     if summarise is not None:
-        return anytime(record, store, qualified(summarise(found, lambda: judged_samples(record, store)), record))
+        return held(record, store, qualified(summarise(found, lambda: judged_samples(record, store)), record))
     if record.official is None and resolve.needs_task(record.spec):
         note = _not_ended(record) if record.state == "running" else _not_kept(record)
         return [Estimate(name="official", value=None, method="not kept", note=note)]

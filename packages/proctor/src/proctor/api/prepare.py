@@ -16,27 +16,27 @@ from msgspec.structs import replace
 from proctor.api import numbers, resolve
 from proctor.api.bars import check_bars
 from proctor.api.baselines import find_against
-from proctor.api.expected import know_samples
 from proctor.api.keys import refuse_keys
+from proctor.api.looks import END, looks
 from proctor.api.names import check_run_id, make_slug
 from proctor.api.options import RunOptions, approve_of, blamed_of, judge_of
 from proctor.api.resuming import check_code, check_conditions, movable, with_code
 from proctor.api.shards import store_of_shard
 from proctor.api.sources import git_state
 from proctor.api.stages import check_more, has_ended, plan_stage
-from proctor.api.until import END, Looking, read_rule, scorer_of, until_of
 from proctor.config import settings, store_url
 from proctor.core.declared import AgentInfo, UserInfo, declared
 from proctor.core.errors import BadInput
 from proctor.core.judge import PROVENANCE, JudgeChoice, JudgeInfo
 from proctor.core.main_number import check_names
-from proctor.core.run import Budget, KnownSamples, Price, RunRecord, RunSpec, SpreadDraw, Strata, Until
+from proctor.core.run import Budget, Price, RunRecord, RunSpec, SpreadDraw, Strata, Until
 from proctor.core.sentence import Sentence, say
 from proctor.core.shard import shard_of
 from proctor.core.task import Agent, AgentChoice, ShardedStore, Store, Summarise, Task
 from proctor.core.version import __version__
 from proctor.engine.clusters import cluster_of
 from proctor.engine.job import Job
+from proctor.engine.looking import LookWatch
 from proctor.engine.scoring import BoundScorer
 from proctor.engine.selection import MOST_LAZY, ChosenSamples, choose
 from proctor.stores.copy import check_whole
@@ -95,18 +95,10 @@ def prepare(task: resolve.TaskLike, options: RunOptions) -> Prepared:
     if isinstance(spread, Sentence):
         record = replace(record, warnings=(*record.warnings, spread))
     if parts.stored is None and samples.strata.total <= MOST_LAZY:
-        record = replace(record, known=_known(record, parts.store))
+        record = replace(record, known=None if record.spec.until is None else looks().know(record, parts.store))
     if options.bars:
         check_bars(options.bars, record, samples.read(), has_official=parts.task.summarise is not None)
     return Prepared(job=_job(parts, options, record, samples), store=parts.store, resumed=parts.stored is not None)
-
-
-def _known(record: RunRecord, store: Store) -> KnownSamples | None:
-    """Return what stored runs know of the samples of a new run that is compared with one of them; None where nothing is adjusted."""
-    until = record.spec.until
-    if until is None or not until.against or record.spec.target == "suite":
-        return None
-    return know_samples(record, store, until.against, scorer_of(read_rule(until.rule).metric, record))
 
 
 def _choose(parts: _Parts, planned: Collection[str] | None) -> ChosenSamples:
@@ -282,7 +274,7 @@ def _until(options: RunOptions, stored: RunRecord | None, store: Store) -> Until
     if options.replies is not None:
         raise BadInput("--until goes with an agent that is called; recorded replies cost nothing.")
     against = find_against(store, options.against).id if options.against else ""
-    return until_of(options.until, against, options.error)
+    return looks().read(options.until, against, options.error)
 
 
 def _record(parts: _Parts, options: RunOptions, strata: Strata | None) -> RunRecord:
@@ -349,10 +341,13 @@ def _conclude(summarise: Summarise | None, record: RunRecord, store: Store) -> R
     return record if isinstance(store, ShardedStore) else numbers.conclude(record, store, summarise)
 
 
-def _watch(parts: _Parts, options: RunOptions, record: RunRecord) -> Looking | None:
+def _watch(parts: _Parts, options: RunOptions, record: RunRecord) -> LookWatch | None:
     """Return what looks at the run; a run of a race is looked at by the race alone."""
     until = parts.spec.until
-    return None if until is None or until.among or options.until == END else Looking(until, record, parts.store)
+    if until is None or until.among or options.until == END:
+        return None
+    watch: LookWatch = looks().watch(until, record, parts.store)
+    return watch
 
 
 def resumable(run_id: str, store: str | Store | None) -> tuple[str, RunOptions]:

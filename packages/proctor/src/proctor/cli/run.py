@@ -48,7 +48,7 @@ def command(
     **given: object,
 ) -> None:
     from proctor.api import run_task
-    from proctor.api.until import END
+    from proctor.api.looks import END
     from proctor.engine.progress import Progress
 
     _check_extra(task, ctx.args, given["agent"])

@@ -72,6 +72,7 @@ BROUGHT: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     },
     "ci": {
         "proctor.names": ("explain_delta", "gate", "plan", "race", "run_tier", "trends"),
+        "proctor.looks": ("until",),
         "proctor.readers": ("run", "comparison"),
         "proctor.starters": ("ci",),
         "proctor.commands": (

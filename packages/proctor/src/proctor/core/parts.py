@@ -12,7 +12,7 @@ import msgspec
 
 from proctor.core.judge import JudgeChoice, JudgeInfo
 from proctor.core.parity import Checked
-from proctor.core.run import Estimate, RunSpec
+from proctor.core.run import Estimate, KnownSamples, RunRecord, RunSpec, Until
 from proctor.core.sample import Sample
 from proctor.core.sentence import Sentence
 from proctor.core.shard import Shard
@@ -188,6 +188,24 @@ class ClusterPart(msgspec.Struct, frozen=True, kw_only=True):
 
     check: Callable[[str], str]
     crew: Callable[[str, int, RunSpec, Tell], AbstractAsyncContextManager[Any]]
+
+
+class LooksPart(msgspec.Struct, frozen=True, kw_only=True):
+    """How a run is looked at while it goes on, `--until RULE`, and what its numbers are then.
+
+    Attributes:
+        read: what a run is looked at for: `read(rule, against, error)`.
+        know: what stored runs know of the samples of a new run that is compared with one of them.
+        watch: what looks at a run: a `LookWatch`.
+        intervals: the estimates of such a run with intervals that hold for any number of looks.
+        decided: how the second of two runs was decided against the first, or the reverse.
+    """
+
+    read: Callable[[str, str, float | None], Until]
+    know: Callable[[RunRecord, Store], KnownSamples | None]
+    watch: Callable[[Until, RunRecord, Store], Any]
+    intervals: Callable[..., list[Estimate]]
+    decided: Callable[[tuple[RunRecord, Store], tuple[RunRecord, Store], str], Any]
 
 
 class ExportPart(msgspec.Struct, frozen=True, kw_only=True):

@@ -35,7 +35,7 @@ Side = tuple[RunRecord, Store]
 
 
 class DecidedBy(Protocol):
-    """The interval by which one of two runs was ended early; see `proctor.api.anytime`."""
+    """The interval by which one of two runs was ended early; found by what looked at it."""
 
     @property
     def bounds(self) -> Interval: ...

@@ -5,7 +5,7 @@ What other systems earned is recorded with the run when it begins, so that no la
     (what the baseline earned + what each of m other systems earned + the mean of all) / (m + 2)
 
 less what the baseline earned: where that was lucky, the new run is expected to earn less. The looks adjust their mean by it, with a
-slope of their own; a wrong expectation gains nothing, and makes nothing wrong (`stats/known_steps.py`).
+slope of their own; a wrong expectation gains nothing, and makes nothing wrong (`proctor_ci/stats/known_steps.py`).
 """
 
 import math
@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from proctor.core.run import KnownSamples, RunRecord
 from proctor.core.task import Store
-from proctor.engine.looking import Between
+from proctor_ci.looks.steps import Between
 
 LEAST_KNOWN = 0.5  # share of the baseline's samples that other systems have to know
 _DIGITS = 4

@@ -15,7 +15,7 @@ of a normal sum. The bounds are those of `stats/bounds.py`.
 the share of wins. Three fifths of the error are for betting, the rest for the looks, which find weak effects far more often.
 
 **Known steps.** Where it is known what to expect of the difference of every step, the mean at a look is adjusted by it
-(`stats/known_steps.py`; the plain mean stays within the bounds), and the error is spent by the share t of the information that there is then: that of more steps.
+(`proctor_ci/stats/known_steps.py`; the plain mean stays within the bounds), and the error is spent by the share t of the information that there is then: that of more steps.
 Where nothing is gained this is what it is without.
 
 **Futile** is what will hardly be decided by the last step: as the steps so far are, the chance of it (flat prior) is below 0.5 %,
@@ -37,10 +37,10 @@ from proctor.core.errors import BadInput
 from proctor.stats.betting import ConfidenceSequence
 from proctor.stats.bounds import effective, exact, moved
 from proctor.stats.distributions import normal_cdf, normal_quantile
-from proctor.stats.known_steps import NO_GAIN, KnownSteps, StepsGain
 from proctor.stats.paired import PairedSample
 from proctor.stats.rate import Interval
-from proctor.stats.spending import NormalSpending, of_count, of_normal_sum
+from proctor_ci.stats.known_steps import NO_GAIN, KnownSteps, StepsGain
+from proctor_ci.stats.spending import NormalSpending, of_count, of_normal_sum
 
 Target = Literal["samples", "suite"]
 Decision = Literal["go", "no_go", "futile"]

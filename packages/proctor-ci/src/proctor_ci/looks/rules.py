@@ -12,21 +12,21 @@ from typing import Literal
 
 import msgspec
 
-from proctor.api.expected import expect_differences
+from proctor.api.looks import END
 from proctor.core.errors import BadInput
 from proctor.core.main_number import main_names, scorer_meant
-from proctor.core.run import Looked, RunRecord, Until
+from proctor.core.run import KnownSamples, Looked, RunRecord, Until
 from proctor.core.run_fields import check_bounds
 from proctor.core.sample import Sample
 from proctor.core.task import Store
 from proctor.core.trial import Trial, Verdict
-from proctor.engine.looking import Between, Decider, Key, Steps, earned
+from proctor.engine.looking import Key
 from proctor.registry import unknown
-from proctor.stats.looks import LooksQuestion
+from proctor_ci.looks.expected import expect_differences, know_samples
+from proctor_ci.looks.steps import Between, Decider, Steps, earned
+from proctor_ci.stats.looks import LooksQuestion
 
 Kind = Literal["at_least", "at_most", "not_worse_by", "better_by"]
-END = "end"
-"""In place of a rule: run the rest of a run that ended early."""
 FORMS = (
     "accuracy >= 0.85",
     "accuracy <= 0.1",
@@ -122,6 +122,14 @@ def check_error(error: float) -> float:
     """
     check_bounds("error", error)
     return error
+
+
+def known_of(record: RunRecord, store: Store) -> KnownSamples | None:
+    """Return what stored runs know of the samples of a new run that is compared with one of them; None where nothing is adjusted."""
+    until = record.spec.until
+    if until is None or not until.against or record.spec.target == "suite":
+        return None
+    return know_samples(record, store, until.against, scorer_of(read_rule(until.rule).metric, record))
 
 
 class Looking:

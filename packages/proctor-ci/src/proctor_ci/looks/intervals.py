@@ -9,14 +9,14 @@ from collections.abc import Sequence
 import msgspec
 from msgspec.structs import replace
 
-from proctor.api.until import question, read_rule, read_steps, scorer_of, stored_values
 from proctor.core.main_number import kinds
 from proctor.core.run import Estimate, Looked, RunRecord
 from proctor.core.sentence import Sentence, say
 from proctor.core.task import Store
-from proctor.engine.looking import Between, Decider
 from proctor.stats.anytime import ANYTIME, bounds
 from proctor.stats.rate import Interval
+from proctor_ci.looks.rules import question, read_rule, read_steps, scorer_of, stored_values
+from proctor_ci.looks.steps import Between, Decider
 
 NONE = "no interval: looked at"
 
