@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from proctor.agents.local import make
 from proctor.agents.openai import ChatAgent
 from proctor.core.errors import BadInput
 from proctor.core.sample import Message, Sample
 from proctor.core.trajectory import Step
-from proctor.models.local import LocalModel
+from proctor_adapters.agents.local import make
+from proctor_adapters.models.local import LocalModel
 
 
 async def test_the_server_starts_with_the_run_and_ends_with_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ MOST_PRIVATE = {  # modules of the kernel that are on neither list, by the packa
     "proctor_benchmarks": 15,
     "proctor_ci": 36,
     "proctor_compat": 13,
-    "proctor_judging": 20,
+    "proctor_judging": 22,
     "proctor_web": 27,
 }
 

@@ -55,7 +55,7 @@ CHECKED_BY = {  # modules that are imported only where another one has found the
     "proctor_compat/veadk/deepeval_evaluator": "deepeval",
     "proctor_adapters/exports/otel": "otel",
     "proctor_adapters/environments/_mcp_client": "mcp",
-    "models/_llama": "local",
+    "proctor_adapters/models/_llama": "local",
     "api/run": "frames",  # types only
     "reports/figures": "plots",
     "proctor_judging/scorers/token_embedding_f1": "semantic",

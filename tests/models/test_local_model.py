@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from proctor.core.errors import BadInput, ProviderFailed
 from proctor.core.sample import Message, Tool, ToolCall, ToolResult
 from proctor.core.trajectory import Step
-from proctor.models import local, openai
-from proctor.models.local import LocalModel, LocalModelOptions
+from proctor.models import openai
+from proctor_adapters.models import local
+from proctor_adapters.models.local import LocalModel, LocalModelOptions
 
 TEMPERATURE = Tool(
     name="get_temperature",

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from proctor.core.errors import BadInput, MissingExtra, ProviderFailed
-from proctor.models import local, local_server
-from proctor.models.local_server import LocalServer
 from proctor.transport import fetch
+from proctor_adapters.models import local, local_server
+from proctor_adapters.models.local_server import LocalServer
 
 HEAD = struct.Struct("<4sIQQ")
 

@@ -11,8 +11,9 @@ from memory_store import MemoryStore
 from proctor import Sample, Task, evaluate_async
 from proctor.core.errors import MissingExtra
 from proctor.core.trajectory import Usage
-from proctor.models import embeddings, ledger, openai, prices
+from proctor.models import ledger, openai, prices
 from proctor.models.openai import ChatModel, options_of
+from proctor_judging.scorers import embeddings
 
 TASK = Task(name="t", samples=[Sample.ask("fr", "Capital of France?", target="Paris")], scorers=["exact"])
 TABLE = 'price_table = "genai-prices"\n'

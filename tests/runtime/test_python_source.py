@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from proctor.core.errors import BadInput
-from proctor.runtime.python_source import constants
+from proctor_judging.replies.python_source import constants
 
 
 def test_constants_of_a_module_are_read_and_nothing_of_it_is_run(tmp_path: Path) -> None:

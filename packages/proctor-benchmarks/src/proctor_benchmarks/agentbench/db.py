@@ -12,11 +12,11 @@ from typing import Any
 
 from proctor.core.sample import Message, Sample
 from proctor.models.named import OpenedModels
-from proctor.runtime.python_source import constants
 from proctor_benchmarks.agentbench.conversation import EndedSample, History, Loop
 from proctor_benchmarks.agentbench.database import Databases, WorkerTable
 from proctor_benchmarks.agentbench.db_answer import CHANGING
 from proctor_benchmarks.agentbench.official import Status
+from proctor_judging.replies.python_source import constants
 
 ROUNDS = 15
 _ACTION = re.compile(r"Action: (.*?)\n")

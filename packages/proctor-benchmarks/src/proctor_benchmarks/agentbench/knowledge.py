@@ -15,8 +15,8 @@ import msgspec
 from proctor.core.errors import BadInput
 from proctor.core.sample import Message, Sample
 from proctor.runtime.json_file import read_json
-from proctor.runtime.python_source import constants
 from proctor_benchmarks.agentbench.conversation import EndedSample, History, Loop
+from proctor_judging.replies.python_source import constants
 
 ROUNDS = 15
 FOLDER = "src/server/tasks/knowledgegraph"

@@ -18,9 +18,9 @@ import msgspec
 
 from proctor.core.errors import EnvironmentDied, EnvironmentFailed
 from proctor.core.sample import Message, Sample
-from proctor.runtime.python_source import constants
 from proctor_benchmarks.agentbench.conversation import EndedSample, History, Loop
 from proctor_benchmarks.agentbench.source_texts import SourceTexts
+from proctor_judging.replies.python_source import constants
 
 SOURCE = "src/server/tasks/os_interaction/task.py"
 PROMPT = "You are an assistant that will act like a person"  # how it begins

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from proctor.core.errors import BadInput
-from proctor.runtime.python_source import parse
+from proctor_judging.replies.python_source import parse
 
 
 class SourceTexts:

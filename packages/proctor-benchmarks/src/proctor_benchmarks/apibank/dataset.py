@@ -26,7 +26,7 @@ from proctor.core.errors import BadInput
 from proctor.core.sample import Message, Role, Sample, Turn
 from proctor.core.validation import in_words
 from proctor.runtime.json_file import read_json, read_json_lines
-from proctor.runtime.python_source import literal, parse
+from proctor_judging.replies.python_source import literal, parse
 
 COMMIT = "483554eae102"
 CONTENT = "7c71d9239b2061118e118508c36d437874b11399c7a54abff93ae6ddf293a518"  # of `content_digest`

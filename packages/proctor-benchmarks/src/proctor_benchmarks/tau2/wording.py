@@ -15,9 +15,9 @@ import msgspec
 
 from proctor.core.errors import BadInput
 from proctor.runtime.files import reading
-from proctor.runtime.python_source import parse
 from proctor_benchmarks.tau2.dataset import ExpectedAction, Instructions, Tau2Task, UserScenario
 from proctor_benchmarks.tau2.messages import STOP
+from proctor_judging.replies.python_source import parse
 
 Role = Literal["agent", "ground_truth", "solo"]
 _NAMES = {"agent": "AGENT_INSTRUCTION", "ground_truth": "AGENT_GT_INSTRUCTION", "solo": "AGENT_SOLO_INSTRUCTION"}

@@ -25,8 +25,8 @@ from proctor.core.errors import BadInput
 from proctor.core.sample import Message, Sample, Tool, Turn
 from proctor.core.validation import in_words
 from proctor.runtime.json_file import read_json
-from proctor.runtime.python_source import literal, parse
 from proctor_benchmarks.tooleval.judging import Evaluator, JudgeWording
+from proctor_judging.replies.python_source import literal, parse
 
 COMMIT = "aa4ed9f4737ad98bd706663f01d63623c3427812"
 SETS = ("G1_instruction", "G1_category", "G1_tool", "G2_instruction", "G2_category", "G3_instruction")

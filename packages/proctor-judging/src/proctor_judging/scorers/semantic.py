@@ -19,9 +19,9 @@ from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
 from proctor.core.task import Scorer
 from proctor.core.trajectory import Trajectory
-from proctor.models.embeddings import Embedder, likeness
 from proctor.scorers.targets import answer_of, no_target, targets_of
 from proctor_judging.matching.sentence_encoder import embedded
+from proctor_judging.scorers.embeddings import Embedder, likeness
 
 CHARACTERS = 2_000
 

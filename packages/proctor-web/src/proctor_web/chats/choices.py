@@ -8,8 +8,8 @@ from pathlib import Path
 from proctor.config import settings
 from proctor.core.digest import digest_bytes
 from proctor.core.errors import BadInput
-from proctor.models import local
 from proctor.registry import unknown
+from proctor_adapters.models import local
 from proctor_web.folder_code import StartableAgent, agents_in
 from proctor_web.workspace import NotFound
 

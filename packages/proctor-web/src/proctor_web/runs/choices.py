@@ -118,7 +118,7 @@ def show_path(path: Path) -> str:
 
 
 def _models() -> Sequence[str]:
-    from proctor.models.local import MODELS
+    from proctor_adapters.models.local import MODELS
 
     return [*MODELS]
 

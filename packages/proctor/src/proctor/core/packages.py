@@ -35,6 +35,7 @@ BROUGHT: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "pydantic-ai": {"proctor.agents": ("pydantic_ai",)},
     "smolagents": {"proctor.agents": ("smolagents",)},
     "postgres": {"proctor.stores": ("postgresql",)},
+    "local": {"proctor.agents": ("local",), "proctor.models": ("local",)},
     "litellm": {"proctor.agents": ("litellm",), "proctor.models": ("litellm",)},
     "ray": {"proctor.clusters": ("ray",)},
     "mcp": {"proctor.environments": ("mcp",)},

@@ -41,10 +41,17 @@ class AgentPart(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ModelPart(msgspec.Struct, frozen=True, kw_only=True):
-    """A kind of chat model, `KIND:ARGUMENT`; defaults are given only for `options` that it has."""
+    """A kind of chat model, `KIND:ARGUMENT`.
+
+    Attributes:
+        make: the model for what follows the colon, with its options.
+        options: the type that reads those options; defaults are given only for what it has.
+        pull: fetches a model into the cache, from a file where one is given.
+    """
 
     make: Callable[[str, Mapping[str, Any]], Model]
     options: Options | None = None
+    pull: Callable[[str, Path | None, Tell], Path] | None = None
 
 
 Find = Callable[[str], Scorer]

