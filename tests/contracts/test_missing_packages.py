@@ -56,6 +56,7 @@ ask = {
     "proctor.agents": lambda name: call(*run, "--agent", f"{name}:x"),
     "proctor.benchmarks": lambda name: call("run", name, "--agent", "baseline:null"),
     "proctor.commands": lambda name: call(*name.split(".")),
+    "proctor.batches": lambda name: call(*run, "--agent", f"{name}:x", "--agent-set", "batch=true"),
     "proctor.clusters": lambda name: call(*run, "--agent", "baseline:null", "--on", name),
     "proctor.environments": lambda name: call(*run, "--agent", "baseline:null", "--environment", f"{name}:x"),
     "proctor.exports": lambda name: call("runs", "export", *kept, "--format", name, "--out", "o"),

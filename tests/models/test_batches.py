@@ -21,11 +21,11 @@ from proctor.core.around import around
 from proctor.core.errors import BadInput, ProviderFailed
 from proctor.core.run import Budget
 from proctor.core.sample import Message, Text
-from proctor.models import batch_apis, batches
 from proctor.models.named import model
 from proctor.transport.client import Client
 from proctor.transport.faults import RequestFault
 from proctor.transport.target import RequestTarget
+from proctor_adapters.models import batch_apis, batches
 
 SERVERS: dict[str, Callable[..., Batches]] = {"openai": OpenAIServer, "anthropic": AnthropicServer}
 PATHS = {"openai": "/chat/completions", "anthropic": "/messages"}

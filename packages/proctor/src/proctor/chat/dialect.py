@@ -6,7 +6,7 @@ A chat model (`models.openai.ChatModel`) knows addresses, keys, pace, cache and 
 import re
 from collections.abc import Mapping, Sequence
 from itertools import count
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 import msgspec
 from msgspec.structs import replace
@@ -15,7 +15,6 @@ from proctor.core.errors import BadInput
 from proctor.core.sample import Message, Part, Reasoning, Text, Tool, ToolCall
 from proctor.core.trajectory import Stop, Usage
 from proctor.transport.client import Fold
-from proctor.transport.target import RequestTarget
 
 Json = dict[str, Any]
 MOST_TOKENS = 10**9
@@ -46,6 +45,13 @@ class Request(NamedTuple):
     response_format: Mapping[str, Any] | None  # in the form of chat completions
     seed: int | None
     is_streamed: bool
+
+
+class BatchKind(NamedTuple):
+    """The batch API that takes requests, and the path of those requests."""
+
+    api: Literal["openai", "anthropic"]
+    path: str
 
 
 class Dialect(Protocol):
@@ -86,8 +92,8 @@ class Dialect(Protocol):
         """Return what makes a reply of the events of a stream."""
         ...
 
-    def batches(self, target: RequestTarget) -> Any:
-        """Return what sends batches (`models.batch_apis.BatchApi`); None where single requests are sent."""
+    def batches(self) -> BatchKind | None:
+        """Return the batches that requests are sent in; None where single requests are sent."""
         return None
 
     def repaired(self, body: Json, text: str) -> Json | None:

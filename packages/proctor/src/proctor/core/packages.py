@@ -19,6 +19,7 @@ BROUGHT: Mapping[str, Mapping[str, tuple[str, ...]]] = {
             "promptfoo",
         ),
         "proctor.exports": ("adk", "inspect"),
+        "proctor.batches": ("anthropic", "openai"),
         "proctor.environments": ("process",),
         "proctor.scorers": ("adk",),
         "proctor.users": ("adk",),

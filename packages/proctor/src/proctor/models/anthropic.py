@@ -6,14 +6,12 @@ from typing import Annotated, Literal
 import msgspec
 
 from proctor.chat import anthropic_messages
-from proctor.chat.dialect import Dialect, Json, without_none
+from proctor.chat.dialect import BatchKind, Dialect, Json, without_none
 from proctor.config import converted
 from proctor.core.errors import BadInput
 from proctor.core.parts import ModelPart
 from proctor.models.addresses import Count, EndpointOptions, access_of, refuse_keys
-from proctor.models.batch_apis import BatchApi, anthropic_batches
 from proctor.models.openai import ChatModel
-from proctor.transport.target import RequestTarget
 
 OFFICIAL = "https://api.anthropic.com"
 VERSION = "2026-10-21"
@@ -97,8 +95,8 @@ class Messages(Dialect):
             fixed["thinking"] = {"type": options.thinking}
         return fixed
 
-    def batches(self, target: RequestTarget) -> BatchApi | None:
-        return anthropic_batches(target, _PATH) if self._options.batch else None
+    def batches(self) -> BatchKind | None:
+        return BatchKind("anthropic", _PATH) if self._options.batch else None
 
 
 PART = ModelPart(make=make, options=AnthropicOptions)

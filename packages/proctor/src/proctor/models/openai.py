@@ -10,7 +10,17 @@ from typing import cast
 import msgspec
 from msgspec.structs import replace
 
-from proctor.chat.dialect import Dialect, Json, ModelReply, Request, merge, settle_calls, url_of, without_none
+from proctor.chat.dialect import (
+    BatchKind,
+    Dialect,
+    Json,
+    ModelReply,
+    Request,
+    merge,
+    settle_calls,
+    url_of,
+    without_none,
+)
 from proctor.chat.messages import read, sent_names, to_messages, to_reply, to_tools
 from proctor.chat.streaming import Stream
 from proctor.config import converted, settings
@@ -30,8 +40,7 @@ from proctor.models.addresses import (
     refuse_keys,
     seconds_of_the_environment,
 )
-from proctor.models.batch_apis import BatchApi, openai_batches
-from proctor.models.batches import BATCH_SHARE, MOST_REQUESTS, batches_of
+from proctor.models.batching import batch_sender
 from proctor.transport.client import Client
 from proctor.transport.faults import NotAccepted
 from proctor.transport.pace import CEILING, PaceBounds
@@ -146,8 +155,8 @@ class Completions(Dialect):
     def read(self, data: bytes) -> ModelReply:
         return to_reply(read(data))
 
-    def batches(self, target: RequestTarget) -> BatchApi | None:
-        return openai_batches(target, _PATH) if self._options.batch else None
+    def batches(self) -> BatchKind | None:
+        return BatchKind("openai", _PATH) if self._options.batch else None
 
     def repaired(self, body: Json, text: str) -> Json | None:
         """Return the request with the other name of its token limit, if the endpoint speaks of that."""
@@ -204,14 +213,14 @@ class ChatModel:
         self._table = prices.table_of(name, str(self._target.url))
         patient = self._target.at(str(self._target.url))
         patient.terms = replace(patient.terms, policy=None)  # what sends batches and looks at them has its own
-        self._batches = batches_of(self._dialect.batches(patient), options, self._target)
+        self._batches = batch_sender(self._dialect.batches(), options, self._target, patient)
         own_price = settings().prices.get(name) if self._batches is not None else None
         self._price = self._table.cost if self._table is not None else own_price.of if own_price is not None else None
         self.reports_cost = self._price is not None
         self.is_batched = self._batches is not None
         self.price_source = self._table.source if self._table is not None else ""
         if self._batches is not None and options.concurrency is None:
-            self.concurrency = MOST_REQUESTS
+            self.concurrency = self._batches.most
         self._repairs: list[str] = []  # what the endpoint said of requests that were then accepted in other words
 
     async def complete(
@@ -256,7 +265,7 @@ class ChatModel:
         """Return the usage with its cost, unless the endpoint reported one; a batch costs half."""
         if usage.cost is not None or usage == NOTHING:
             return usage
-        return replace(usage, cost=price(usage) * (1.0 if self._batches is None else BATCH_SHARE))
+        return replace(usage, cost=price(usage) * (1.0 if self._batches is None else self._batches.share))
 
     async def _answer(self, body: Json, *, is_streamed: bool) -> cache.CachedAnswer:
         """Return the answer to a request; one that the endpoint wants in other words is sent once more in those."""

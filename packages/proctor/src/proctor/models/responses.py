@@ -3,14 +3,12 @@
 from collections.abc import Mapping
 
 from proctor.chat import responses_messages
-from proctor.chat.dialect import Dialect, Json, url_of, without_none
+from proctor.chat.dialect import BatchKind, Dialect, Json, url_of, without_none
 from proctor.config import converted
 from proctor.core.errors import BadInput
 from proctor.core.parts import ModelPart
 from proctor.models.addresses import EndpointOptions, refuse_keys
-from proctor.models.batch_apis import BatchApi, openai_batches
 from proctor.models.openai import ChatModel, access
-from proctor.transport.target import RequestTarget
 
 _PATH = "/responses"
 _ENCRYPTED = "reasoning.encrypted_content"
@@ -63,8 +61,8 @@ class Responses(Dialect):
             fixed["reasoning"] = {"effort": options.reasoning_effort, "summary": "auto"}
         return fixed
 
-    def batches(self, target: RequestTarget) -> BatchApi | None:
-        return openai_batches(target, _PATH) if self._options.batch else None
+    def batches(self) -> BatchKind | None:
+        return BatchKind("openai", _PATH) if self._options.batch else None
 
     def repaired(self, body: Json, text: str) -> Json | None:
         """Return the request without what a model that does not reason, or an organisation that is not verified, is refused."""

@@ -21,12 +21,12 @@ from proctor.core.errors import BadInput, EndpointRefused, ProctorError, Provide
 from proctor.core.sentence import Sentence, say
 from proctor.core.trial import FailedRequest
 from proctor.models.addresses import EndpointOptions
-from proctor.models.batch_apis import BatchApi, BatchLine
 from proctor.runtime.folders import data_folder
 from proctor.transport.client import Client
 from proctor.transport.faults import NEVER_CONNECTED, RequestFault, final_error, shown
 from proctor.transport.retry import IN_A_BATCH, RetryPolicy, Wait, clock_stopped, keep
 from proctor.transport.target import RequestTarget
+from proctor_adapters.models.batch_apis import BatchApi, BatchLine, anthropic_batches, openai_batches
 
 FILE = "batches-2.db"  # another number when the layout changes
 MOST_REQUESTS = 1_000  # of one batch, so that its results fit into one reply
@@ -136,6 +136,9 @@ class Batches:
         where, host: the address and the server, for messages.
         policy: how often to send again what asks for a batch.
     """
+
+    most = MOST_REQUESTS
+    share = BATCH_SHARE
 
     def __init__(self, api: BatchApi, journal: Journal, *, where: str, host: str, policy: RetryPolicy | None) -> None:
         self._api = api
@@ -342,14 +345,25 @@ def _fail(waiting: Iterable[_Waiting], error: Exception) -> None:
             request.reply.set_exception(error)
 
 
-def batches_of(api: BatchApi | None, options: EndpointOptions, target: RequestTarget) -> Batches | None:
-    """Return what sends the requests of a model in batches; None where it does not.
+def openai(path: str, options: EndpointOptions, target: RequestTarget, patient: RequestTarget) -> Batches:
+    """Return what sends the requests of a model in batches of OpenAI.
 
     Raises:
-        BadInput: a stream is asked for too.
+        BadInput: a stream is asked for too, or the address is not one that batches go to.
     """
-    if api is None:
-        return None
+    return _sender(openai_batches(patient, path), options, target)
+
+
+def anthropic(path: str, options: EndpointOptions, target: RequestTarget, patient: RequestTarget) -> Batches:
+    """Return what sends the requests of a model in batches of Anthropic.
+
+    Raises:
+        BadInput: a stream is asked for too, or the address is not one that batches go to.
+    """
+    return _sender(anthropic_batches(patient, path), options, target)
+
+
+def _sender(api: BatchApi, options: EndpointOptions, target: RequestTarget) -> Batches:
     if options.stream or options.extra_body.get("stream"):
         raise BadInput("The options 'batch' and 'stream' exclude each other.")
     journal = Journal(data_folder() / FILE)
