@@ -59,7 +59,7 @@ def test_stored_runs_decide_sooner_and_it_is_said(run: Callable[..., Run], monke
     for name in ("old", *(f"other{number}" for number in range(6))):
         run(name)
     known = run("new", until=RULE, against="old", run_id="known")
-    monkeypatch.setattr(import_module("proctor.api.prepare"), "know_samples", lambda *_: None)
+    monkeypatch.setattr(import_module("proctor_ci.looks.rules"), "know_samples", lambda *_: None)
     plain = run("new", until=RULE, against="old", run_id="plain")
     assert known.record.known is not None
     assert sorted(known.record.known.runs) == [f"other{number}" for number in range(6)]
@@ -89,7 +89,7 @@ def test_a_run_that_was_begun_without_such_a_record_stays_as_it_was(
 ) -> None:
     run("old")
     with monkeypatch.context() as patch:
-        patch.setattr(import_module("proctor.api.prepare"), "know_samples", lambda *_: None)
+        patch.setattr(import_module("proctor_ci.looks.rules"), "know_samples", lambda *_: None)
         run("new", until=RULE, against="old", budget=FEW)
     resumed = run("new", until=RULE, against="old", budget=ALL)
     assert resumed.record.known is None

@@ -35,5 +35,5 @@ def decision_between(first: Stored, second: Stored, scorer: str) -> "DecidedBy |
     """Return how one of two runs was decided against the other; None where neither was looked at."""
     if first[0].spec.until is None and second[0].spec.until is None:
         return None
-    found: DecidedBy | None = looks().decided(first, second, scorer)
-    return found
+    decision: DecidedBy | None = looks().decided(first, second, scorer)
+    return decision
