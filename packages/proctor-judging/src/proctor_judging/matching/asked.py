@@ -46,6 +46,10 @@ MEASURES = compile_later(
     r"速度|路程|距离|高度|长度|重量|质量|面积|体积|年龄|温度|价格|单价|总价|概率|平均|总和|周长|半径|直径|宽度|深度|利润|人口|数量|比例|利率|成本|余数|最[大小]值|斜率|截距|众数|中位数|极差|方差",
     re.IGNORECASE,
 )
+ASKS_OBJECT = compile_later(
+    r"(?:which|what) (?:\w+ ){1,3}?(?:do|does|did|should|can|would|will|must|stores?|holds?|takes?|returns?)\b",
+    re.IGNORECASE,
+)
 MONEY = compile_later(
     r"\b(?:pay|cost|price|spend|spent|earn|change|money|worth|owe|charge|fee|salary|profit|dollars?|euros?)\b|[钱元价费]|利润|工资",
     re.IGNORECASE,
@@ -56,6 +60,7 @@ SET = compile_later(
 )
 ORDER = compile_later(r"\border|\bsteps?\b|\bsort|\brank|\bsequence|顺序|步骤|排[序列]|依次|先后", re.IGNORECASE)
 WORD = compile_later(r"[^\W\d_/]{1,20}(?:/[^\W\d_]{1,6})?[²³]?")
+MARK = compile_later(r"[?？]")
 HAN_UNIT = compile_later(r"(?:多少|几)个?([\u3400-\u9fff]{1,5})")
 
 
@@ -90,12 +95,14 @@ def read_asked(question: str) -> QuestionForm:
     """
     question = question[-MOST_CHARACTERS:]
     clause = interrogative(question).strip()
+    if (end := MARK.search(clause)) is not None and echo(clause[: end.end()]):
+        clause = clause[: end.end()]  # and what follows is read, not asked
     words = WORD.findall(clause) + [
         match[1][:size] for match in HAN_UNIT.finditer(clause) for size in range(1, len(match[1]) + 1)
     ]
     units = [unit for word in words if _may_be_unit(word) if (unit := read_unit(word)) is not None]
     return QuestionForm(
-        "truth" if TRUTH_OR.search(question) else _kind(clause),
+        "truth" if TRUTH_OR.search(question) and not ASKS_OBJECT.match(clause) else _kind(clause),
         clause,
         frozenset(echo(clause)),
         tuple(units),
@@ -110,9 +117,15 @@ def _may_be_unit(word: str) -> bool:
 
 
 def _kind(clause: str) -> Kind:
-    if POLAR.search(clause) and (not ALTERNATIVES.search(clause) or TRUTH_OR.search(clause)):
+    if (
+        POLAR.search(clause)
+        and not ASKS_OBJECT.match(clause)
+        and (not ALTERNATIVES.search(clause) or TRUTH_OR.search(clause))
+    ):
         return "truth"
     asking = [(match.start(), kind) for kind, pattern in ASKING if (match := pattern.search(clause)) is not None]
     if asking:
         return min(asking, key=lambda pair: pair[0])[1]  # who was president when it ended
-    return "amount" if MEASURES.search(clause) and not ALTERNATIVES.search(clause) else ""
+    asking_for = ASKS_OBJECT.match(clause)
+    measured = MEASURES.search(clause if asking_for is None else asking_for[0])
+    return "amount" if measured and not ALTERNATIVES.search(clause) else ""

@@ -24,6 +24,7 @@ from proctor_judging.matching.lists import read_items
 from proctor_judging.matching.new_words import new_han_words
 from proctor_judging.matching.number_words import with_digits
 from proctor_judging.matching.numbers import read_number
+from proctor_judging.matching.offered_options import chosen_option
 from proctor_judging.matching.patterns import compile_later
 from proctor_judging.matching.phrase_answers import read_phrase
 from proctor_judging.matching.plain_prose import plain_prose
@@ -31,6 +32,7 @@ from proctor_judging.matching.quantities import read_quantity
 from proctor_judging.matching.question_words import MOST_CHARACTERS, echo, stem
 from proctor_judging.matching.ranges import read_span
 from proctor_judging.matching.remarks import before_remark
+from proctor_judging.matching.reply_text import leading_value, plain_reply
 from proctor_judging.matching.sentences import (
     CONCLUDES,
     COPULA,
@@ -85,7 +87,7 @@ HAN_WORD = compile_later(r"[\u3400-\u9fff]")
 ROUGHLY = compile_later(r"(?:approximately|around|roughly)\s", re.IGNORECASE)
 PROSE = compile_later(r"(?<!\\)\b(?!arc)[a-z]{5,}\b(?!\s?\()")  # a word, no function
 FOR_WHOM = compile_later(r"\b(?:for|among|between|in an?|every|within) $", re.IGNORECASE)
-ARTICLE = compile_later(r"(?:the|an?) ", re.IGNORECASE)
+ARTICLE = compile_later(r"^(?:the|an?) ", re.IGNORECASE)
 ACTS = compile_later(r"[A-Z]\w+ (?!of|and|the|de|in|is)[a-z]+ [a-z]+")  # France came second
 CAPITAL = compile_later(r"[^\W\d_a-z]")
 WITH_PLACE = compile_later(r"(?<=\w{3}) (?:van|von|da|de|of|the) .*$")
@@ -115,6 +117,15 @@ IS_IT = compile_later(r"(?:\b(?:is|equals)|[是为])\s?$", re.IGNORECASE)
 HEADING = compile_later(r"(?:最终)?(?:结论|答案|解答|分析|回答|结果|解析|总结|解|答)[:：]?")
 ASKED_TERM = compile_later(r"求\s?([A-Z][∩∪][A-Z])\W*$")
 QUOTED = compile_later(r"([^\"]{0,80}?(?:\b(?:is|was|are|were)\s|[是为]))[:：]?\"([^\"]{1,80})\"\W*", re.IGNORECASE)
+DENIED = compile_later(
+    r"(?:(?:it|that|this|he|she|they)(?:['’]s|['’]re| is| was| are| were) not|(?:it|that|this|he|she|they) (?:is|was|are|were)n['’]t)\s[^,;]{1,60}",
+    re.IGNORECASE,
+)
+WEEKDAY = compile_later(
+    r"\b(?P<day>(?:next |this )?(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day(?: morning| afternoon| evening)?)(?:,| at|, at)?\s$"
+)
+POINTS_BACK = compile_later(r"(?:it|that|this|they|these|he|she|you|we)\b", re.IGNORECASE)
+TO_ANOTHER = compile_later(r"\d\s?[-–~]\s?$")  # 3-5 days
 MOST_READINGS = 2
 FEW_WORDS, FEW_CHARACTERS = 3, 8
 
@@ -152,15 +163,18 @@ def read_claims(reply: str, question: str = "", *, guesses: bool = False) -> Cla
     ((), ())
     """
     question = question if echo(question) else ""
-    given = final_answer(reply)
+    given, whole = final_answer(reply), reply.strip()
+    reply = plain_reply(reply)
+    given = reply if given == whole else given
     text = conclusion(reply) if given is None else given
     if not text:
         return Claims(None, _laid_out(reply, question))
-    if given is not None and _is_value(tidy(given)):
-        truth = truth_of(given) if read_asked(question).kind == "truth" else None
-        said = () if truth is None else (Claim(truth=truth),)
-        return Claims(given, said, asks=QUESTION.search(given) is not None)
-    if given is not None and given != reply.strip():
+    truth = truth_of(given) if given is not None and read_asked(question).kind == "truth" else None
+    if truth is not None:
+        return Claims(given, (Claim(truth=truth),))
+    if given is not None and read_asked(question).kind != "truth" and _is_value(tidy(given)):
+        return Claims(given, asks=QUESTION.search(given) is not None)
+    if given is not None and given != reply:
         text = (ANNOUNCED if given.isascii() else HAN_ANNOUNCED).format(given=given)
     elif phrase := _phrase(reply, read_asked(question)):
         return Claims(given, phrase)
@@ -217,8 +231,9 @@ def read_statements(text: str, question: str = "") -> tuple[Claim, ...]:
     """Return what the sentences of a text claim: one claim, several if they leave it open, or none."""
     if len(blocks := FENCED.findall(text[:MOST_CHARACTERS])) == 1:
         return (Claim((blocks[0].strip(),)),)
-    asked = read_asked(question)
-    sentences = statements(text.replace("$$", " "))
+    asked, text = read_asked(question), plain_reply(text)
+    text = leading_value(text) if asked.kind in ("amount", "moment") else text
+    sentences = statements(text.replace("$$", " "), denials=asked.kind == "truth")
     if items := _enumerated(sentences, asked):
         return (Claim((items,)),)
     if (truth := read_truth(sentences, asked)) is not None:
@@ -227,6 +242,14 @@ def read_statements(text: str, question: str = "") -> tuple[Claim, ...]:
         return ()
     sentences = [sentence for sentence in sentences if not COURTESY.match(sentence)] or sentences
     sentences = [sentence for sentence in sentences if not HEADING.fullmatch(sentence)] or sentences
+    if asked.kind != "truth" and HAN_WORD.search(text) is None:
+        sentences = [sentence for sentence in sentences if not DENIED.fullmatch(sentence)] or sentences
+        if asked.kind in ("amount", "moment") and len(sentences) > 1 and _answers_first(sentences, asked):
+            sentences, text = sentences[:1], sentences[0]
+        if (first := read_comparison(sentences, asked)) is not None:
+            return (Claim((first, ARTICLE.sub("", first))),)
+        if option := chosen_option(sentences, asked, question):
+            return (Claim((option,)),)
     if asked.kind in ("words", "") and (named := _by_form(sentences, asked)):
         return (Claim(named),)
     if (first := read_comparison(sentences, asked)) is not None:
@@ -244,6 +267,17 @@ def read_statements(text: str, question: str = "") -> tuple[Claim, ...]:
     if forms := _of_shape(text, sentences, asked, question):
         return (Claim(forms),)
     return _of_content(text, sentences, question)
+
+
+def _answers_first(sentences: Sequence[str], asked: QuestionForm) -> bool:
+    """True if the first sentence has an amount and points back at the question, and no other repeats or concludes it."""
+    shares = [len(echo(sentence) & asked.stems) for sentence in sentences[1:]]
+    return (
+        POINTS_BACK.match(sentences[0]) is not None
+        and any(map(str.isdigit, with_digits(sentences[0])))
+        and not any(CONCLUDES.match(sentence) or "=" in sentence for sentence in sentences)
+        and max(shares) * 2 < max(len(asked.stems), 1)
+    )
 
 
 def _by_form(sentences: Sequence[str], asked: QuestionForm) -> tuple[str, ...]:
@@ -423,6 +457,12 @@ def _amounts(text: str, sentences: Sequence[str], question: str) -> Sequence[Amo
 def _of_amounts(amounts: Sequence[Amount], asked: QuestionForm) -> tuple[Claim, ...]:
     if len(amounts) > MOST_READINGS:
         return ()
+    if (
+        len(amounts) == 2
+        and TO_ANOTHER.search(amounts[1].before)
+        and amounts[1].before.rstrip("-–~ ").endswith(amounts[0].text)
+    ):
+        return (Claim(tuple(f"{amounts[0].text}-{form}" for form in _of_amount(amounts[1], asked)[0].forms)),)
     return tuple(claim for amount in amounts for claim in _of_amount(amount, asked))
 
 
@@ -447,6 +487,8 @@ def _of_amount(amount: Amount, asked: QuestionForm) -> list[Claim]:
             forms.append(year[0])
     if (rate := RATE.search(amount.text)) is not None and stem(rate[1]) in asked.stems:
         forms.append(amount.text[: rate.start()])  # 40 hours per week, asked for hours per week
+    if (weekday_before := WEEKDAY.search(amount.before)) is not None:
+        forms = [f"{weekday_before['day']}{joint}{amount.text}" for joint in (" at ", ", ", " ")] + forms
     lead = LEADING.search(amount.before)
     if lead is not None and ROUGHLY.fullmatch(lead[0]):
         forms = [f"about {amount.text}", *forms]

@@ -10,7 +10,7 @@ from proctor_judging.matching.sentences import GUESS, OTHERS_SAY
 from proctor_judging.matching.text import negations
 
 ASKS_COMPARISON = compile_later(
-    r"\b(?:who|which|what)\b.{0,60}?\b(?P<word>\w{2,}er|more|less|most|least|\w{2,}est|won|wins?|win|lost|loses?|better|worse|first)\b",
+    r"\b(?:who|which|what)\b.{0,60}?\b(?P<word>(?!(?:after|other|another|over|under|winter|summer|water|number|river|paper|order|power|letter|member|player|computer|server|user|ever|never|together)\b)\w{2,}er|more|less|most|least|\w{2,}est|won|wins?|win|lost|loses?|better|worse|first)\b",
     re.IGNORECASE,
 )
 THING = r"\b(?!but\b|and\b|while\b|so\b|as\b)(?:[Tt]he |[Aa]n? )?[\w'’.-]+(?: (?!is\b|was\b|are\b|were\b|isn|has\b|does)[\w'’.-]+){0,4}?"

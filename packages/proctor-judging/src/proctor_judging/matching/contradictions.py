@@ -112,7 +112,7 @@ def _replaces(sentence: str, question: str) -> bool:
     }
     for left, word, right in zip(words, words[1:], words[2:], strict=False):
         other = slots.get((left, right), word)
-        if word not in known and other not in here and not word[0].isdigit():
+        if word not in known | EMPTY_WORDS and other not in here and not word[0].isdigit():
             return True
     in_place, said = HAN_ASKS.search(question), HAN_NOUN.search(sentence)
     if in_place is not None and said is not None:

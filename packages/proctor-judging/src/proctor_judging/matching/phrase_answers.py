@@ -19,7 +19,7 @@ from proctor_judging.matching.noun_phrases import (
     small_words,
 )
 from proctor_judging.matching.patterns import compile_later
-from proctor_judging.matching.phrase_forms import forms_of
+from proctor_judging.matching.phrase_forms import MODIFIER, forms_of
 from proctor_judging.matching.question_gap import TO_BE, Gap, read_gap
 from proctor_judging.matching.question_words import EMPTY_WORDS, echo, stem
 from proctor_judging.matching.sentences import CONCLUDES, COURTESY, GUESS, QUESTION, corrected, split
@@ -38,7 +38,7 @@ SUBORDINATE = compile_later(
     re.IGNORECASE,
 )
 MISTAKEN = compile_later(
-    r"(?:many|most|some|a lot of|lots of|people|everyone|it['’]?s (?:often|commonly|easy)|you (?:might|may)|not\b|"
+    r"not [^,;]{1,60}? but |(?:many|most|some|a lot of|lots of|people|everyone|it['’]?s (?:often|commonly|easy)|you (?:might|may)|not\b|"
     r"it (?:isn['’]t|is not)|it['’]s not)\b[^;]{1,140}?(?:[,;]| [—–-])\s*(?:but|it['’]s|rather|yet)\s*"
     r"(?:rather |instead |actually |in fact )?",
     re.IGNORECASE,
@@ -61,7 +61,7 @@ BRACKETS = compile_later(r"\s*[(\[][^()\[\]]{0,160}[)\]]")
 REMARK = compile_later(
     r"\s+[—–-]\s+|(?<=[\w)`]):\s+(?=\S)|,\s+(?=(?:which|who|whose|where|when|because|since|so|as|with|not|rather|usually|for|"
     r"making|formerly|also|known|located|if|until|after|followed|e\.g|i\.e|or|especially|mainly|more|particularly|though|although|"
-    r"but|while|whereas)\b)|\s+(?:because|since|although|though|when|so that|e\.g\.|where|who|which)\s+",
+    r"but|while|whereas)\b)|,?\s+(?:rather than|instead of|because|since|although|though|when|so that|e\.g\.|where|who|which)\s+",
     re.IGNORECASE,
 )
 PARTS = compile_later(
@@ -188,7 +188,7 @@ def _read_clause(clause: str, gap: Gap, marked: Sequence[str]) -> tuple[str, ...
     unsure = FORMULA.search(clause) or UNSURE.search(text) or GUESS.search(text) or contradicts(text, gap.clause)
     denied = NEGATIVE.search(text) and not NEGATIVE.search(gap.clause)
     tokens = read_tokens(text, gap.stems)
-    if not tokens or len(text) > LONGEST or unsure or denied or tokens[0].word.endswith("ing"):
+    if not tokens or len(text) > LONGEST or unsure or denied or _begins_aside(tokens):
         return ()
     tokens = _one_predicate(tokens)
     phrases = [span for span in noun_phrases(tokens) if _is_new(tokens[slice(*span)], text, gap)]
@@ -203,6 +203,12 @@ def _read_clause(clause: str, gap: Gap, marked: Sequence[str]) -> tuple[str, ...
             return (marked[0], *(forms_of(tokens, inside[0], text, clause, gap) if len(inside) == 1 else ()))
     span = _fitting(tokens, phrases, gap)
     return () if span is None else forms_of(tokens, span, text, clause, gap)
+
+
+def _begins_aside(tokens: Sequence[Token]) -> bool:
+    """True of `Substituting 4 for x`: the clause that answers follows."""
+    begins = tokens[0].word.endswith("ing") and len(tokens) > 1
+    return begins and tokens[1].kind in ("preposition", "determiner", "number", "name", "adverb", "conjunction")
 
 
 def _without_remarks(clause: str, gap: Gap) -> str:
@@ -264,7 +270,8 @@ def _fitting(tokens: Sequence[Token], phrases: Sequence[Span], gap: Gap) -> Span
         after = before[:1]
     elif gap.is_person or gap.in_subject:
         after = [*(span for span in after if span[0] and tokens[span[0] - 1].word == "by"), *after]
-    span = next(iter(_of_kind(tokens, after, gap)), None)
+    nouns = [span for span in after if span[1] > span[0] + 1 or not MODIFIER.fullmatch(tokens[span[0]].text)]
+    span = next(iter(_of_kind(tokens, nouns or after, gap)), None)
     if span is None or tokens[span[0]].kind == "number":
         return None
     phrase = tokens[slice(*span)]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from proctor_judging.matching.noun_phrases import Token, noun_phrases, small_words
 from proctor_judging.matching.patterns import compile_later
 from proctor_judging.matching.question_gap import Gap
-from proctor_judging.matching.question_words import stem
+from proctor_judging.matching.question_words import echo, stem
 
 ARTICLE = compile_later(r"^(?:the|an?|its|his|her|their|your|some) ", re.IGNORECASE)
 PLACEHOLDER = compile_later(r" <[^<>]+>$")
@@ -27,6 +27,7 @@ PREFIX = compile_later(r"^(?:HMS|USS|RMS|SS|MV) (?=[A-Z])")
 COMPANY = compile_later(r",? (?:Inc|Corp|Corporation|Ltd|LLC|plc|GmbH|AG|Co)\.?$")
 PLURAL = compile_later(r"(?<=[a-z]{3})s$")
 ADDED = (PLURAL, PLACEHOLDER, PREFIX, COMPANY)
+PLACES = ("city", "town", "capital", "village", "port", "state", "province")
 PUNCTUATION = " \"“”`'"
 
 
@@ -48,7 +49,10 @@ def forms_of(tokens: Sequence[Token], span: tuple[int, int], text: str, clause: 
         return tuple(dict.fromkeys([whole, ARTICLE.sub("", whole)]))
     if (called := CALLED.search(text[start:])) is not None:
         return tuple(dict.fromkeys([text[start:], called[1], *_shorter(called[1], gap)]))
-    longer = [*_longer(tokens, span, text, gap), *_named_again(base, clause)]
+    again = [name for name in _named_again(base, clause) if not echo(name) <= gap.stems]
+    if gap.asking == "where" or gap.noun in PLACES:
+        again = [name for name in again if base in name or name.isupper()]  # Madrid (Spain)
+    longer = [*_longer(tokens, span, text, gap), *again]
     forms = [form for words in [*longer, base] for form in (words, ARTICLE.sub("", words))]
     forms += _shorter(ARTICLE.sub("", base), gap)
     return tuple(dict.fromkeys(form.strip(PUNCTUATION) for form in forms if re.search(r"\w", form)))

@@ -59,7 +59,7 @@ PASSIVE_RECEIVER = compile_later(
 )
 HOLDS_IT = compile_later(
     rf"(?P<answer>(?:the |an? )?[\w'’.-]+(?: (?:of the|of|de|van|the)? ?[\w'’.-]+){{0,3}}?) (?:easily |currently |still |now |also |just )?"
-    rf"(?:takes|took|holds|has held|held|wins|won|claims|carries|bears|wears|gets|got|earns|earned|deserves|fits|has earned|has|enjoys|owns) "
+    rf"(?:takes|took|holds|has held|held|wins|won|claims|carries|bears|wears|gets|got|earns|earned|deserves|fits|has earned|has|enjoys|owns|does|did|plays|serves|fills) "
     rf"(?:that|this|the|its) {HONOUR}\b.{{0,60}}",
     re.IGNORECASE,
 )
@@ -90,7 +90,7 @@ LEADS_TO = compile_later(
     re.IGNORECASE,
 )
 COORDINATED = compile_later(
-    r";\s|,?\s(?:and|but|while|whereas|though|although)\s(?=(?:it|he|she|they)\s\w|(?:(?:it|he|she|they|his|her|its|their|the|my|our|a|an)\s)?(?:[A-Za-z'’]+\s){1,4}?(?:is|are|was|were|has|had|\w+s|\w+ed|came|went|took|began|fell|rose)\b)|,\s(?=\w+ (?:years?|months?|days?|weeks?) (?:after|before)\b)"
+    r";\s|,?\s(?:and|but|while|whereas|though|although)\s(?=(?:it|he|she|they)\s\w|(?:(?:it|he|she|they|his|her|its|their|the|my|our|a|an)\s)?(?:[A-Za-z'’]+\s){1,4}?(?:is|are|was|were|has|had|(?-i:[a-z]+(?:s|ed))|came|went|took|began|fell|rose)\b)|,\s(?=\w+ (?:years?|months?|days?|weeks?) (?:after|before)\b)"
 )
 NOT_BUT = compile_later(
     r"(?:n['’]t|\snot)\s(?:an?\s)?[^,.;]{1,60}(?:,\s(?:as|which|though|although)\s[^,;.]{1,60})?,\s(?:but|rather|it(?:'s| is| was))\s(?:rather\s|instead\s)?(?=\w)",

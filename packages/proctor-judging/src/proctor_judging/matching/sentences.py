@@ -48,7 +48,11 @@ CORRECTION = compile_later(
     r"(?:actually,?\s(?=it|the\b|no\b|that\b|i\b|[A-Z\d])|wait\b[,.!]?|correction\b[:,]?|i mean[,:]?\s|scratch that\b[,.]?|on second "
     r"thoughts?\b,?|let me (?:correct|fix) (?:that|this|myself)[.:,]?|just kidding[,.!]?|i (?:made a mistake|was wrong|misspoke)[.:,]?|my mistake[,.:]?|"
     r"(?:等等|等一下|更正|我?[说搞算弄]错了|纠正一下|不对)[，,。：:！!])|(?<=[.,!?])\s{1,3}no[,:]\s(?=it|the|[A-Z\d])"
-    r"|(?<=[。，！？])不[，,]\s?(?:应该)?(?=是)",
+    r"|(?<=\s[—–-])\s{0,2}(?:nope|no),\s(?:sorry|wait|actually|it['’]s|that['’]s)\b,?\s(?=\S)|(?<=[.…,!?—–-])\s{0,2}sorry,\s(?=it|the|an?\s|[A-Z\d])|(?<=[。，！？])不[，,]\s?(?:应该)?(?=是)",
+    re.IGNORECASE,
+)
+SLIP = compile_later(
+    r"^(?:(?:(?:no|nope|sorry|apologies|my bad)\b[,.!:]?|that['’]s (?:wrong|not right|incorrect|the (?!answer)[^.]{1,60})\.)\s*[—–-]?\s*(?=\S))+",
     re.IGNORECASE,
 )
 GUESS = compile_later(
@@ -89,7 +93,7 @@ CONTRAST = (
         ),
         "",
     ),
-    (compile_later(r"^not\s[^,.;]{1,40},\s(?:but\s)?", re.IGNORECASE), ""),
+    (compile_later(r"^not\s[^,.;]{1,40}?(?:,\s(?:but\s)?|\sbut\s)", re.IGNORECASE), ""),
     (compile_later(r"^.{0,80}(?:改|变更|推迟|提前|延期|调整)(?:到|为|成|至)了?"), "是"),
     (compile_later(r"^(?:contrary to|unlike|despite)\s[^,]{1,60},\s", re.IGNORECASE), ""),
     (compile_later(r"n['’]t\s[^,.;]{1,80}?,?\sbut\s(?:rather\s|instead\s)?", re.IGNORECASE), " "),
@@ -149,8 +153,13 @@ CLAUSE = compile_later(
 )
 
 
-def statements(reply: str) -> list[str]:
-    """Return the sentences of a reply without questions, slips and explanations; none for a list, as its items are equal."""
+def statements(reply: str, *, denials: bool = False) -> list[str]:
+    """Return the sentences of a reply without questions, slips and explanations; none for a list, as its items are equal.
+
+    Args:
+        reply: the reply.
+        denials: keep `Not on Sundays.`, which answers a question for yes or no.
+    """
     lines = [line for line in reply[-MOST_CHARACTERS:].splitlines() if line.strip()]
     if len(lines) > 1 and all(map(ITEM.match, lines)):
         return []
@@ -158,7 +167,7 @@ def statements(reply: str) -> list[str]:
     if (match := EXPLANATION.search(text)) is not None and text[: match.start()].strip():
         text = text[: match.start()]
     said = [sentence for sentence in split(text) if not QUESTION.search(sentence)]
-    return [sentence for sentence in said if not DENIAL.fullmatch(sentence)] or said
+    return said if denials else [sentence for sentence in said if not DENIAL.fullmatch(sentence)] or said
 
 
 def corrected(reply: str) -> str:
@@ -170,7 +179,7 @@ def corrected(reply: str) -> str:
     text = reply.strip()[-MOST_CHARACTERS:]
     for match in reversed(list(CORRECTION.finditer(text))):
         if text[: match.start()].strip() and re.search(r"\w", text[match.end() :]):
-            return text[match.end() :].strip()
+            return SLIP.sub("", text[match.end() :].strip())
     return text
 
 

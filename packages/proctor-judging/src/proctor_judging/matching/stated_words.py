@@ -177,8 +177,13 @@ def _explained(chain: Sequence[str], sentence: str) -> Iterable[str]:
     for text in chain:
         at = sentence.find(text)
         other = ABBREVIATED.match(sentence, at + len(text)) if at >= 0 else None
-        if other is not None and (not other[1].isascii() or sum(map(str.isupper, other[1])) * 2 >= len(other[1])):
+        if other is not None and _is_short_name(other[1]):
             yield other[1]
+
+
+def _is_short_name(text: str) -> bool:
+    """True for an abbreviation or a Chinese name, but not for the country of a city."""
+    return not text.isascii() or sum(map(str.isupper, text)) * 2 >= len(text)
 
 
 def aliases(text: str) -> Iterable[str]:
@@ -186,7 +191,8 @@ def aliases(text: str) -> Iterable[str]:
     bracket = BRACKETED.search(text)
     if bracket is not None and text[: bracket.start()].strip():
         yield text[: bracket.start()].strip()
-        if (other := ABBREVIATED.match(tidy(text), len(tidy(text[: bracket.start()].strip())))) is not None:
+        other = ABBREVIATED.match(tidy(text), len(tidy(text[: bracket.start()].strip())))
+        if other is not None and _is_short_name(other[1]):
             yield other[1]
 
 

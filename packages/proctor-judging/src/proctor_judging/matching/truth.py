@@ -8,7 +8,18 @@ from proctor_judging.matching.contradictions import contradicts, says_opposite
 from proctor_judging.matching.number_words import with_digits
 from proctor_judging.matching.patterns import compile_later
 from proctor_judging.matching.question_words import echo, stem
-from proctor_judging.matching.sentences import ASIDE, CLAUSE, EXPLAINED, GUESS, HARMLESS, LEAD, OTHERS_SAY, SO, TITLE
+from proctor_judging.matching.sentences import (
+    ASIDE,
+    CLAUSE,
+    CONCLUDES,
+    EXPLAINED,
+    GUESS,
+    HARMLESS,
+    LEAD,
+    OTHERS_SAY,
+    SO,
+    TITLE,
+)
 from proctor_judging.matching.text import negations, tidy
 
 YES_WORDS = "yes|true|correct|right|是|对|正确|真|是的|对的|能|可以|会|有|真命题|属于|成立|没错|能够|是真的|正确的|应该|应当|必须|需要|可能|可行"
@@ -55,11 +66,18 @@ NO_EVIDENCE = compile_later(
 )
 WORD = compile_later(r"[A-Za-z0-9]+")
 SHORT = compile_later(  # It isn't: …
-    r"(?P<said>(?:it|they|he|she|you|we|i|all of them|most of them|everyone|everybody|none of them|nobody|no one)\s?(?:does|do|did|is|are|was|were|can|could|will|would|has|have|had|should|must|ca)(?:n't|\snot)?)(?:(?:\s[-–—]|:)\s.*)?",
+    r"(?P<said>(?:(?:it|they|he|she|you|we|i)\s(?:sure|certainly|definitely|indeed|absolutely|really)|it|they|he|she|you|we|i|all of them|most of them|everyone|everybody|none of them|nobody|no one)\s?(?:does|do|did|is|are|was|were|can|could|will|would|has|have|had|should|must|ca)(?:n't|\snot)?)(?:(?:\s[-–—]|:)\s.*)?",
     re.IGNORECASE,
 )
 REPORTED = compile_later(
     r"\b(?:said|says|thinks?|thought|whether|if|doubts?|wonder\w*|(?:some|many|most) people)\b|是否|有人|如果",
+    re.IGNORECASE,
+)
+CONCLUSION = compile_later(
+    r"\W*(?:so|therefore|thus|hence|overall|in (?:conclusion|summary|short))\b[,:]?\s+", re.IGNORECASE
+)
+NOT_SO = compile_later(
+    r"(?:(?:unfortunately|sadly|i['’]?m afraid|afraid|probably|certainly|definitely)\s)?not\b(?!\s(?:only|just|to mention))",
     re.IGNORECASE,
 )
 CANNOT_TELL = compile_later(
@@ -72,7 +90,8 @@ def read_truth(sentences: list[str], asked: QuestionForm) -> bool | None:
     """Return what the first or the last sentence says, yes or no; None if they do not say, or doubt it."""
     if asked.kind != "truth" and len(sentences) > 1:
         return None
-    for sentence in dict.fromkeys([*sentences[:1], *sentences[-1:]]):
+    concluding = [CONCLUSION.sub("", sentence) for sentence in sentences if CONCLUDES.match(sentence)]
+    for sentence in dict.fromkeys([*concluding[-1:], *sentences[:1], *sentences[-1:]]):
         said = _said(AFFIRMS.sub("", sentence).strip(" ,，;.。!！") or "yes", asked)
         if said is not None:
             return said
@@ -96,6 +115,8 @@ def _said(sentence: str, asked: QuestionForm) -> bool | None:
         return None
     whole = sentence
     if asked.kind == "truth" and NO_EVIDENCE.match(sentence) and not negations(asked.clause):
+        return False
+    if asked.kind == "truth" and NOT_SO.match(sentence) and not negations(asked.clause):
         return False
     word = ANSWER.match(sentence)
     if word is not None and (asked.kind == "truth" or REPEATS.match(sentence, word.end())):
