@@ -8,6 +8,7 @@ until = 2027-03-01
 """
 
 import datetime
+import json
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -17,7 +18,9 @@ from msgspec.structs import replace
 
 from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence, say
+from proctor.runtime.files import locked, write_whole
 from proctor.runtime.toml_file import read_toml
+from proctor.stores.blobs import clean
 from proctor_audit.findings import AuditFinding, FindingIgnored, earlier_id
 
 FILE = "proctor-ignore.toml"
@@ -85,6 +88,34 @@ def read_ignore_file(path: Path | None) -> tuple[IgnoreRule, ...]:
                 "{path}: rule {number} names neither a finding nor a check nor samples.", path=path.name, number=number
             )
     return rules
+
+
+def accept_finding(path: Path, finding: AuditFinding, reason: str, by: str) -> None:
+    """Add a rule for one finding to the end of a list, whose other lines stay as they are; without a file it begins one.
+
+    Raises:
+        BadInput: there is no reason, the folder does not exist, or the file is no such list.
+    """
+    if not reason.strip():
+        raise BadInput("Write why the finding is accepted.")
+    if not path.parent.is_dir() or path.suffix != ".toml":
+        raise BadInput("There is no folder for {path} here. Accept the finding where the task is.", path=path)
+    fields = {"finding": finding.id, "reason": reason.strip(), **({"by": by} if by else {})}
+    rule = "".join(f"{name} = {_toml_text(text)}\n" for name, text in fields.items())
+    with locked(path):
+        read_ignore_file(path if path.exists() else None)
+        text = path.read_text(encoding="utf-8-sig") if path.exists() else ""
+        before = f"{text.rstrip()}\n\n" if text.strip() else ""
+        write_whole(path, f"{before}[[ignore]]\n{rule}", durable=True)
+
+
+def _toml_text(text: str) -> str:
+    """Return a text as TOML: JSON but for DEL, which TOML does not take as it is.
+
+    >>> print(_toml_text('a "b"\x7f'))
+    "a \\"b\\"\\u007f"
+    """
+    return json.dumps(clean(text), ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def mark_ignored(

@@ -9,7 +9,8 @@ from proctor.core.run import Estimate
 from proctor.core.sentence import Sentence, clip, say
 from proctor_audit.answers import SHOWN
 from proctor_audit.audited_runs import AuditedRun
-from proctor_audit.findings import AuditFinding, natural_key
+from proctor_audit.findings import AuditFinding, NotChecked, natural_key
+from proctor_audit.floor import AuditFloor
 from proctor_audit.report import AuditReport
 
 MOST_OF_A_CHECK = 5
@@ -50,9 +51,9 @@ def lines_of(report: AuditReport, *, seconds: float, every: bool = False) -> Ite
     if ignored:
         yield t("accepted by the ignore list: {count}", count=ignored)
     if report.floor:
-        yield t("floor   {floors}", floors=", ".join(map(t, describe_floors(report))))
+        yield t("floor   {floors}", floors=", ".join(map(t, describe_floors(report.floor))))
     yield from map(t, describe_runs(report.runs))
-    for note in (*describe_not_checked(report), *report.notes):
+    for note in (*describe_not_checked(report.not_checked), *report.notes):
         yield t(note)
 
 
@@ -92,9 +93,9 @@ def describe_precision(finding: AuditFinding) -> Sentence:
     return say("{measured}; {base} % of all were", measured=measured, base=f"{100 * precision.base:.0f}")
 
 
-def describe_floors(report: AuditReport) -> Iterator[Sentence]:
+def describe_floors(floors: Sequence[AuditFloor]) -> Iterator[Sentence]:
     """Yield what agents that know nothing earn."""
-    for each in report.floor:
+    for each in floors:
         between = f"{100 * each.low:.0f}–{100 * each.high:.0f}"
         share = say(
             "{value} % ({between}) of {count}", value=f"{100 * each.value:.0f}", between=between, count=each.count
@@ -104,10 +105,10 @@ def describe_floors(report: AuditReport) -> Iterator[Sentence]:
         yield say(FLOOR_WORDS[each.agent].text, share=share, answer=repr(clip(each.answer, 30)))
 
 
-def describe_not_checked(report: AuditReport) -> Iterator[Sentence]:
+def describe_not_checked(not_checked: Sequence[NotChecked]) -> Iterator[Sentence]:
     """Yield what could not be checked, by its reason."""
     by_reason: dict[str, tuple[Sentence, list[str]]] = {}
-    for each in report.not_checked:
+    for each in not_checked:
         by_reason.setdefault(str(each.reason), (each.reason, []))[1].append(each.check)
     for reason, names in by_reason.values():
         yield say(

@@ -74,12 +74,12 @@ def page_of(report: AuditReport) -> pages.ReportPage:
         for finding in group:
             blocks += _finding_blocks(finding)
         sections.append(SectionBlock(name, blocks))
-    floors: list[Phrase] = [*describe_floors(report)]
+    floors: list[Phrase] = [*describe_floors(report.floor)]
     if floors:
         sections.append(SectionBlock(say("Floor"), [Bullets(floors)]))
     if report.runs:
         sections.append(SectionBlock(say("Stored runs"), [Bullets([*describe_runs(report.runs)])]))
-    missing: list[Phrase] = [*describe_not_checked(report), *report.notes]
+    missing: list[Phrase] = [*describe_not_checked(report.not_checked), *report.notes]
     if missing:
         sections.append(SectionBlock(say("Not checked, and notes"), [Bullets(missing)]))
     facts = {

@@ -17,7 +17,7 @@ from proctor_web.chats import pages as chats
 from proctor_web.chats import service as chat_service
 from proctor_web.comparing import pages as comparing
 from proctor_web.failures import API
-from proctor_web.inspecting import findings
+from proctor_web.inspecting import audit_pages, audits, findings
 from proctor_web.inspecting import pages as inspecting
 from proctor_web.operations import Operation, api_routes
 from proctor_web.results import pages as results
@@ -65,6 +65,7 @@ def operations() -> Sequence[Operation]:
         *authoring.OPERATIONS,
         *chat_service.OPERATIONS,
         *comparing.OPERATIONS,
+        *audits.OPERATIONS,
         *findings.OPERATIONS,
         *listing.OPERATIONS,
         *queues.OPERATIONS,
@@ -85,6 +86,7 @@ def pages(workspace: Workspace) -> Sequence[BaseRoute]:
         run_pages.routes,  # before those of one run: a run is not called new
         results.routes,
         inspecting.routes,
+        audit_pages.routes,
         list_pages.routes,
         sample_pages.routes,
     ]

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from proctor_audit.commands.fields import AuditFields, of_audits, of_findings
 
 if TYPE_CHECKING:
     from proctor_audit.audit import Audit
+    from proctor_audit.report import AuditReport
     from proctor_audit.request import TaskRequest
 
 
@@ -75,7 +77,8 @@ def command(
         )
         return
     request = _request(ctx, task, given, paths)
-    rules = read_ignore_file(find_ignore_file(ignore, request.task))
+    ignore = find_ignore_file(ignore, request.task)
+    rules = read_ignore_file(ignore)
     audit = open_audit(request, seconds=given["seconds"], against=given["against"] or "")
     ctx.call_on_close(audit.close)
     names = [name.strip() for name in (given["runs"] or "").split(",") if name.strip()]
@@ -97,9 +100,25 @@ def command(
     else:
         for line in lines_of(report, seconds=time.perf_counter() - clock, every=every):
             output.line(line)
+    if not chosen and not skipped:
+        _keep(audit, report, request, given["store"], ignore)
     for path in files:
         output.message(t("Wrote {path}.", path=write_report(report, path, lang(), fail_on)))
     ctx.exit(exit_code(report, fail_on))
+
+
+def _keep(
+    audit: "Audit", report: "AuditReport", request: "TaskRequest", store: str | None, ignore: Path | None
+) -> None:
+    """Keep the audit of a whole task for the web app."""
+    from proctor.config import settings, store_url
+    from proctor.core.errors import BadInput
+    from proctor.core.run import Selection
+    from proctor_audit.keeping import audit_folders, keep_audit
+
+    if request.selection == Selection():
+        with suppress(BadInput):  # it was printed, and a folder that cannot be written takes nothing from that
+            keep_audit(audit, report, request, audit_folders(store_url(store, settings()))[0], ignore)
 
 
 def _add_outcomes(audit: "Audit", names: Sequence[str], store: str | None) -> None:
