@@ -25,6 +25,14 @@ BROKEN_RULES = """() => axe.run(document, {resultTypes: ["violations"]}).then((f
     .filter((one) => ["serious", "critical"].includes(one.impact))
     .map((one) => `${one.id} (${one.nodes.length}): ${one.nodes.slice(0, 3).map((node) => node.html.slice(0, 200)).join(" | ")}`))"""
 
+FOCUS = """() => {
+    const one = document.activeElement, box = one.getBoundingClientRect();
+    if (one === document.body) return null;
+    const at = document.elementFromPoint(box.left + Math.min(box.width, 20) / 2, box.top + box.height / 2);
+    const seen = at && (one.contains(at) || at.contains(one) || [...(one.labels ?? [])].some((label) => label.contains(at)));
+    return { seen: Boolean(seen), outline: getComputedStyle(one).outlineStyle, what: one.outerHTML.slice(0, 120) };
+}"""
+
 Start = Callable[..., Any]
 Open = Callable[..., Page]
 
@@ -86,6 +94,29 @@ def test_every_page_is_accessible_and_within_its_width(
     assert not faults, f"{len(faults)} on {count} pages:\n" + "\n".join(faults)
     assert count > 8
     assert all(one.startswith((server.address, "data:image/svg")) for one in requests), requests
+
+
+def test_what_has_the_focus_is_in_sight(web: Start, visit: Open) -> None:
+    """Every stop of the keyboard has an outline, and nothing that stays on the screen covers it."""
+    server = web("--demo")
+    page = visit(server.link, viewport={"width": 1280, "height": 800})
+    for address in (
+        "/runs",
+        "/runs/bfcl-warm/audit",
+        "/runs/bfcl-warm/findings",
+        "/evalsets/case?file=teahouse.evalset.json&case=order_two",
+    ):
+        page.goto(server.address + address, wait_until="networkidle")
+        stops = 0
+        for _ in range(120):
+            page.keyboard.press("Tab")
+            focus = page.evaluate(FOCUS)
+            if focus is None:
+                break
+            stops += 1
+            assert focus["seen"], f"{address}: {focus['what']}"
+            assert focus["outline"] != "none", f"{address}: {focus['what']}"
+        assert stops > 8, address
 
 
 def test_the_first_page_is_light(web: Start, chromium: Browser) -> None:

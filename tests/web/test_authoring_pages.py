@@ -71,6 +71,15 @@ def test_a_form_that_nobody_changed_changes_nothing(site: AppSite) -> None:
     assert (site.evalsets / FILE).read_bytes() == before
 
 
+def test_a_field_of_an_address_that_is_not_known_is_refused(site: AppSite) -> None:
+    browser = site.browser()
+    for path in (f"/evalsets/set?file={FILE}", case_url(next(iter(on_disk(site)))), f"/evalsets/criteria?file={FILE}"):
+        assert browser.get(path).status_code == 200
+        answer = browser.get(f"{path}&txt=1")
+        assert answer.status_code == 400
+        assert "No field is called" in answer.text
+
+
 def test_every_field_of_a_case_can_be_changed(site: AppSite) -> None:
     browser = site.browser("Ann")
     values = fields(browser.get(case_url("price-question")).text)

@@ -352,13 +352,23 @@ def test_two_runs_of_one_agent_are_told_apart_on_every_page(lab: Lab) -> None:
         assert re.search(rf"<title>{name} ", page)
         assert re.search(rf"<h1>{name} ", page)
         assert f"<title>q3 · {name} " in lab.client.get(f"/runs/{name}/samples/q3").text
+    for path in ("/compare?run=before&run=after", "/compare/why?run=before&run=after"):
+        assert "<title>before / after · " in lab.client.get(path).text
+    assert "<title>after · " in lab.client.get("/gate?run=after&against=before").text
+    for path in ("/trends", "/leaderboard"):
+        assert re.search(r'<a href="/runs/after">after</a>', lab.client.get(path).text)
     both = lab.get("/compare/sample", "before", "after", sample="q3")
     assert "q3 · before / after" in both
     assert [re.findall(rf"<b>{letter}</b> (\w+)", both) for letter in "AB"] == [["before"], ["after"]]
 
 
 def test_a_field_that_is_not_known_is_refused(three: Lab) -> None:
-    for path in ("/compare?run=old&run=new&margn=5", "/compare/sample?run=old&run=new&sample=q0&grup=all"):
+    for path in (
+        "/compare?run=old&run=new&margn=5",
+        "/compare/sample?run=old&run=new&sample=q0&grup=all",
+        "/compare/why?run=old&run=new&bi=kind",
+        "/review?rum=old",
+    ):
         answer = three.client.get(path)
         assert answer.status_code == 400
         assert "No field is called" in answer.text

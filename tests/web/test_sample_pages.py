@@ -79,9 +79,9 @@ def test_the_head_says_how_many_scorers_it_passed(browser: TestClient) -> None:
         page = browser.get(f"/runs/{RUN}/samples/{sample}").text
         return page.partition('class="sample-head"')[2].partition('class="facts"')[0]
 
-    assert "✗ passed by 1 of 2 scorers" in head("shop/umbrella")
-    assert "✗ 0.0%" in head(f"zh/{quote('北京')}")
-    assert "✓ passed" in head("picture")
+    assert '<span class="badge bad">passed by 1 of 2 scorers</span>' in head("shop/umbrella")
+    assert '<span class="badge bad">failed · 0.0%</span>' in head(f"zh/{quote('北京')}")
+    assert '<span class="badge good">passed</span>' in head("picture")
     assert "agent failed" in head("broken")
     assert "not applicable" in head("?sample=../up")
 

@@ -136,7 +136,7 @@ class _AuthoringPages:
         return self._set(request)
 
     def _set(self, request: Request, *, wrong: Sentence | None = None, status: int = 200) -> Response:
-        given = read(request, editing.SetGiven)
+        given = read_filter(request, editing.SetGiven, also=("run", "done"))
         opened = files.open_set(folder_of(self._workspace), given.file)
         view = editing.view_of(self._workspace, opened, given)
         runs = results.runs_of(self._workspace, opened)
@@ -193,7 +193,7 @@ class _AuthoringPages:
         return self._set(Request(scope), wrong=wrong, status=status)
 
     def case(self, request: Request) -> Response:
-        address = read(request, CaseAddress)
+        address = read_filter(request, CaseAddress, also=("agent", "done"))
         opened = files.open_set(folder_of(self._workspace), address.file)
         case = files.find_case(opened, address.case) if address.case else EvalCase(eval_id="", conversation=[])
         filled = forms.form_of(case)
@@ -374,7 +374,7 @@ class _AuthoringPages:
         return _to("/evalsets/set", file=given.file, run=started.run)
 
     def criteria(self, request: Request) -> Response:
-        given = read(request, SetReference)
+        given = read_filter(request, SetReference, also=("done",))
         return self._criteria(request, given.file)
 
     def _criteria(self, request: Request, file: str, *, wrong: Sentence | None = None) -> Response:

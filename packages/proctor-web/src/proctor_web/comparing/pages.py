@@ -181,7 +181,7 @@ class _ComparisonPages:
 
     def file(self, request: Request) -> Response:
         """Send the comparison of two runs as one file that needs no server."""
-        given = read(request, comparison.CompareGiven)
+        given = read_filter(request, comparison.CompareGiven, also=OF_THE_LIST)
         runs = comparison.find_runs(self._workspace, given.run[:2])
         if (trials := sum(run.record.planned for run in runs)) > MOST_IN_A_FILE:
             raise BadInput(
@@ -197,7 +197,7 @@ class _ComparisonPages:
 
     def why(self, request: Request) -> Response:
         """Show why the number of the second run is another one than that of the first."""
-        given = read(request, why.WhyGiven)
+        given = read_filter(request, why.WhyGiven, also=OF_THE_LIST)
         runs = comparison.find_runs(self._workspace, given.run[:2])
         delta = why.explain_difference(self._workspace, given, seconds=patience(request))
         first, second = (Run(run.record, run.store) for run in runs)
@@ -205,6 +205,7 @@ class _ComparisonPages:
             request,
             "comparing/why.html.jinja",
             shown=delta_pages.page(delta, request.state.lang, (first, second)),
+            runs=runs,
             given=given,
             delta=delta,
             link=_linker(request),

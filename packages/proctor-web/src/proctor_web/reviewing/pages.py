@@ -16,7 +16,7 @@ from proctor_judging.review.agree_page import sections
 from proctor_judging.review.queue import Review
 from proctor_web.app import page
 from proctor_web.auth import Access, FormFields, post, session_of
-from proctor_web.operations import convert
+from proctor_web.operations import convert, read_filter
 from proctor_web.reviewing.item_pages import ReviewPages
 from proctor_web.reviewing.queues import (
     NewQueue,
@@ -47,6 +47,12 @@ def routes(workspace: Workspace, access: Access) -> Sequence[BaseRoute]:
     ]
 
 
+class DrawnRuns(msgspec.Struct, frozen=True, kw_only=True):
+    """The runs that the address of the form for a new queue names."""
+
+    run: tuple[str, ...] = ()
+
+
 class ReviewingPages:
     """The pages of queues."""
 
@@ -56,7 +62,7 @@ class ReviewingPages:
 
     def queues(self, request: Request) -> Response:
         """Show the queues, and the form for a new one, with the runs that the address names."""
-        return self._queues(request, {"run": request.query_params.getlist("run")})
+        return self._queues(request, {"run": [*read_filter(request, DrawnRuns).run]})
 
     def create(self, request: Request, fields: FormFields) -> Response:
         """Make a queue, and go there."""
