@@ -98,7 +98,7 @@ def accept_finding(path: Path, finding: AuditFinding, reason: str, by: str) -> N
     """
     if not reason.strip():
         raise BadInput("Write why the finding is accepted.")
-    if not path.parent.is_dir() or path.suffix != ".toml":
+    if not path.parent.is_dir() or not (path.name == FILE or path.is_file()):
         raise BadInput("There is no folder for {path} here. Accept the finding where the task is.", path=path)
     fields = {"finding": finding.id, "reason": reason.strip(), **({"by": by} if by else {})}
     rule = "".join(f"{name} = {_toml_text(text)}\n" for name, text in fields.items())

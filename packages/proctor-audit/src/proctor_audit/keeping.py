@@ -1,6 +1,7 @@
 """Keep the audit of a whole task, and find it again for a run of that task: by data, options and main scorer."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +74,7 @@ def keep_audit(audit: Audit, report: AuditReport, request: TaskRequest, folder: 
     Raises:
         BadInput: the file cannot be written.
     """
+    found_by = {finding.check for finding in report.findings}
     named = {id for finding in report.findings for id in finding.samples}
     kept = KeptAudit(
         task=report.task,
@@ -83,7 +85,7 @@ def keep_audit(audit: Audit, report: AuditReport, request: TaskRequest, folder: 
         command=report.command,
         samples=report.samples,
         findings=report.findings,
-        titles={each.name: each.title for each in report.checks},
+        titles={each.name: each.title for each in report.checks if each.name in found_by},
         floor=report.floor,
         not_checked=report.not_checked,
         drawn=None if report.drawn == report.samples else tuple(sample.id for sample in audit.drawn),
@@ -141,6 +143,13 @@ def _others(folder: Path, task: str) -> Iterator[KeptAudit]:
 def _read(path: Path) -> KeptAudit | None:
     """Return what a file keeps; None where there is no such file, or another version of Proctor wrote it."""
     try:
-        return msgspec.json.decode(path.read_bytes(), type=KeptAudit)
+        status = path.stat()
+        return _decode(path, status.st_mtime_ns, status.st_size)
     except (OSError, msgspec.DecodeError):
         return None
+
+
+@lru_cache(maxsize=4)
+def _decode(path: Path, _changed: int, _size: int) -> KeptAudit:
+    """Return what a file keeps; pages of its samples ask for it one after another."""
+    return msgspec.json.decode(path.read_bytes(), type=KeptAudit)

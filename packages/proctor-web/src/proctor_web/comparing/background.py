@@ -28,6 +28,19 @@ def patience(request: Request) -> float | None:
     return None if request.scope["state"].get("waits") else SECONDS
 
 
+def unasked(request: Request, run: Found, most: int, compute: Callable[..., T]) -> tuple[T | None, bool]:
+    """Return what a part of a page shows of a run although nobody asked for it, and whether it is to be asked for again.
+
+    Of a run with more than `most` trials, or one that is under way, nothing is computed.
+    """
+    if run.record.planned > most or run.record.state == "running":
+        return None, False
+    try:
+        return compute(seconds=patience(request)), False
+    except StillComputing:
+        return None, True
+
+
 class _Entry(NamedTuple):
     version: object
     began: float

@@ -1,7 +1,7 @@
 """The page with what the audit of a task found that concerns a run, and the form that accepts a finding."""
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from functools import partial
 from itertools import groupby
 from typing import Any
 from urllib.parse import urlencode
@@ -17,12 +17,12 @@ from proctor_audit.findings import CLASSES, AuditFinding, FindingClass
 from proctor_audit.printing import CLASS_WORDS, describe_precision
 from proctor_web.app import page
 from proctor_web.auth import FormFields, person_name, post
-from proctor_web.comparing.background import patience
+from proctor_web.comparing.background import patience, unasked
 from proctor_web.inspecting.audits import AcceptedFinding, accept, audit_of_sample, view_audit
 from proctor_web.operations import RunReference, convert, read_filter
 from proctor_web.samples.addresses import sample_address
 from proctor_web.samples.run_links import RunLinks
-from proctor_web.workspace import Found, NotFound, StillComputing, Workspace
+from proctor_web.workspace import Found, NotFound, Workspace
 
 CLASS_TONES: Mapping[FindingClass, str] = {"proved": "bad", "likely": "warn", "look": ""}
 WITNESS_CHARACTERS = 4_000
@@ -120,11 +120,7 @@ def witness_text(finding: AuditFinding) -> str:
 
 
 def _line(workspace: Workspace, request: Request, run: Found) -> Response:
-    """Send how many findings of the audit concern a run, in a line; of one that is large or under way, nothing unasked."""
-    looks = run.record.planned <= MOST_UNASKED and run.record.state != "running"
-    view = None
-    if looks:
-        with suppress(StillComputing):
-            view = view_audit(workspace, run, seconds=patience(request))
+    """Send how many findings of the audit concern a run, in a line."""
+    view, waits = unasked(request, run, MOST_UNASKED, partial(view_audit, workspace, run))
     values = finding_values(run.reference)
-    return page(request, "inspecting/audit_line.html.jinja", audit=view, waits=looks and view is None, **values)
+    return page(request, "inspecting/audit_line.html.jinja", audit=view, waits=waits, **values)

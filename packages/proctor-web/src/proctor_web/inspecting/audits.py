@@ -91,7 +91,7 @@ def view_audit(workspace: Workspace, run: Found, *, seconds: float | None = None
     kept = find_audit(run.record, run.store.url)
     if not isinstance(kept, KeptAudit):
         return RunAudit(run=run.reference, why=kept)
-    findings, notes = _marked(kept)
+    findings, notes = _marked(kept, kept.findings)
     accepted = {finding.id for finding in findings if finding.ignored is not None}
     related = workspace.kept(Background).result(
         ("audit", run.reference),
@@ -149,9 +149,8 @@ def audit_of_sample(run: Found, sample: Sample | None) -> SampleAudit:
         return SampleAudit()
     if _has_changed(kept, sample):
         return SampleAudit(why=say("Another version of this sample was audited: it asks or expects something else."))
-    findings, _ = _marked(kept)
-    own = tuple(finding for finding in findings if sample.id in finding.samples)
-    return SampleAudit(findings=own, titles=kept.titles, ignore_file=kept.ignore_file)
+    own, _ = _marked(kept, [finding for finding in kept.findings if sample.id in finding.samples])
+    return SampleAudit(findings=tuple(own), titles=kept.titles, ignore_file=kept.ignore_file)
 
 
 def accept(workspace: Workspace, given: AcceptedFinding, by: str) -> None:
@@ -171,14 +170,14 @@ def accept(workspace: Workspace, given: AcceptedFinding, by: str) -> None:
     accept_finding(Path(kept.ignore_file), finding, given.reason, by)
 
 
-def _marked(kept: KeptAudit) -> tuple[Sequence[AuditFinding], Sequence[Sentence]]:
-    """Return the findings, marked as the list of accepted ones says now; as they were audited, if it cannot be read."""
+def _marked(kept: KeptAudit, findings: Sequence[AuditFinding]) -> tuple[Sequence[AuditFinding], Sequence[Sentence]]:
+    """Return findings of an audit, marked as the list of accepted ones says now; as they were audited, if it cannot be read."""
     path = Path(kept.ignore_file)
     try:
         rules = read_ignore_file(path if path.is_file() else None)
-        return mark_ignored(kept.findings, rules, datetime.datetime.now(tz=datetime.UTC).date())
+        return mark_ignored(findings, rules, datetime.datetime.now(tz=datetime.UTC).date())
     except BadInput as error:
-        return kept.findings, [error.sentence]
+        return findings, [error.sentence]
 
 
 def _has_changed(kept: KeptAudit, sample: Sample) -> bool:

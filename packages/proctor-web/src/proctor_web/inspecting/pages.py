@@ -1,7 +1,6 @@
 """The page that walks through findings of a run, one trial after another, and keeps what people say of them."""
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from functools import partial
 from urllib.parse import quote, urlencode
 
@@ -18,7 +17,7 @@ from proctor_audit.inspector.view import TrialAuthor
 from proctor_audit.printing import CLASS_WORDS
 from proctor_web.app import page
 from proctor_web.auth import FormFields, person_name, post
-from proctor_web.comparing.background import patience
+from proctor_web.comparing.background import patience, unasked
 from proctor_web.inspecting.excerpts import StepExcerpt, excerpts_of
 from proctor_web.inspecting.findings import (
     EventLabel,
@@ -33,7 +32,7 @@ from proctor_web.operations import convert, read_filter
 from proctor_web.samples.addresses import sample_address
 from proctor_web.samples.run_links import RunLinks
 from proctor_web.samples.sample import Attempt, SampleAttempt
-from proctor_web.workspace import Found, NotFound, StillComputing, Workspace
+from proctor_web.workspace import Found, NotFound, Workspace
 
 WORDS: Mapping[Said, Sentence] = {
     "happened": say("it happened"),
@@ -113,17 +112,13 @@ def findings_address(run: str, **fields: str) -> str:
 
 
 def _line(workspace: Workspace, request: Request, found: Found, asked: FindingAddress) -> Response:
-    """Send what was found in a run or in one of its trials, in a line; of a run that is large or under way, nothing unasked."""
-    looks = found.record.planned <= MOST_UNASKED and found.record.state != "running"
-    done = None
-    if looks:
-        with suppress(StillComputing):
-            done = inspect_trials(workspace, found, seconds=patience(request))
+    """Send what was found in a run or in one of its trials, in a line."""
+    done, waits = unasked(request, found, MOST_UNASKED, partial(inspect_trials, workspace, found))
     lines = done.lines if done is not None and asked.trial else ()
     return page(
         request,
         "inspecting/line.html.jinja",
-        waits=looks and done is None,
+        waits=waits,
         trial=asked.trial,
         found=next((line for line in lines if line.id == asked.trial and line.checks), None),
         view=view_inspection(found, done) if done is not None and not asked.trial else None,

@@ -12,7 +12,7 @@ from proctor.core.sentence import Sentence
 from proctor.core.validation import in_words
 from proctor_ci.request import RunRequest
 from proctor_web.runs.choices import Fields
-from proctor_web.runs.options import values
+from proctor_web.runs.options import value_of, values
 from proctor_web.workspace import Workspace
 
 UNSEEN = ("environment", "environment_options", "judge_options", "user_options", "target", "max_failed")
@@ -63,7 +63,7 @@ def request_of(form: Mapping[str, str], fields: Fields) -> RunRequest:
     given["budget"] = budget
     for group, known in (("task", fields.task), ("agent", fields.agent)):
         filled = {name.partition(".")[2]: text for name, text in form.items() if name.startswith(f"{group}.")}
-        more = {name: _plain(text) for name, text in _pairs(form.get(f"{group}_more", "")).items()}
+        more = {name: value_of(text) for name, text in _pairs(form.get(f"{group}_more", "")).items()}
         given[f"{group}_options"] = {**more, **values(known, filled)}
     try:
         return msgspec.convert(given, RunRequest, strict=False)
@@ -123,10 +123,3 @@ def _pairs(text: str) -> dict[str, str]:
             raise BadInput("Write name=value, not '{text}'.", text=line)
         pairs[name.strip()] = value.strip()
     return pairs
-
-
-def _plain(text: str) -> Any:
-    try:
-        return msgspec.json.decode(text)
-    except msgspec.DecodeError:
-        return text

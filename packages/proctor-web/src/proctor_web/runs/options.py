@@ -62,7 +62,7 @@ def values(fields: Sequence[OptionField], given: Mapping[str, str]) -> dict[str,
     for field in fields:
         text = given.get(field.name, "").strip()
         if text:
-            options[field.name] = text if field.kind in ("text", "choice") else _json(text)
+            options[field.name] = text if field.kind in ("text", "choice") else value_of(text)
     return options
 
 
@@ -73,7 +73,8 @@ def text_of(value: object) -> str:
     return value if isinstance(value, str) else msgspec.json.encode(value).decode()
 
 
-def _json(text: str) -> Any:
+def value_of(text: str) -> Any:
+    """Return JSON that was typed; any other text stays one."""
     try:
         return msgspec.json.decode(text)
     except msgspec.DecodeError:
