@@ -107,7 +107,13 @@ def test_an_accepted_finding_is_a_rule_at_the_end_of_the_list() -> None:
 def test_a_finding_is_not_accepted_without_a_reason_or_into_another_file() -> None:
     finding = a_finding()
     Path("other.toml").write_text("[tool]\nname = 1\n", encoding="utf-8")
-    for path, reason in ((FILE, " "), ("none/proctor-ignore.toml", "x"), ("new.toml", "x"), ("other.toml", "x"), ("exam.jsonl", "x")):
+    for path, reason in (
+        (FILE, " "),
+        ("none/proctor-ignore.toml", "x"),
+        ("new.toml", "x"),
+        ("other.toml", "x"),
+        ("exam.jsonl", "x"),
+    ):
         with pytest.raises(BadInput):
             accept_finding(Path(path), finding, reason, "")
     assert not Path(FILE).exists()
