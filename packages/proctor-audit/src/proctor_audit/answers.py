@@ -24,6 +24,7 @@ class AuditAnswer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
         oracle: the right answer instead, as the task or the target has it.
         oracle_of: the right answer to the sample of this id instead.
         canary: the text is put in place of the target, and searched for by an agent that reads all that it is given.
+        gone: names in calls that reach the environment as others, as if what they name were not there.
     """
 
     text: str = ""
@@ -31,6 +32,7 @@ class AuditAnswer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     oracle: bool = False
     oracle_of: str = ""
     canary: bool = False
+    gone: tuple[str, ...] = ()
 
     @property
     def shown(self) -> str:

@@ -134,7 +134,8 @@ class Audit:
 
     def score(self, sample: Sample, answer: AuditAnswer) -> AnswerVerdicts:
         """Return what the scorers say of an answer; the same answer is asked about once."""
-        key = (sample.id, answer.text, answer.oracle, answer.oracle_of, repr(answer.calls) if answer.calls else "")
+        given = repr(answer.calls) if answer.calls else ""
+        key = (sample.id, answer.text, answer.oracle, answer.oracle_of, answer.gone, given)
         known = self._verdicts.get(key)
         if known is None:
             self.calls += 1

@@ -1,11 +1,12 @@
 """Watch what the calls of a scripted agent do in the environment of a sample."""
 
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from proctor.core.errors import EpisodeOver
 from proctor.core.sample import Sample, ToolCall, ToolResult
@@ -16,13 +17,14 @@ from proctor_audit.inspector.tool_kinds import is_shell
 
 COMMANDS = frozenset(("cmd", "code", "command", "query", "script", "sql", "statement"))  # arguments that read or write
 MOST_RESULT = 20_000  # characters of a result that are kept
+UNKNOWN = 1_000_003  # added to a number that names something
 WRITES = 0.2  # of the calls of a tool that writes
 
 
 def without_model(task: Task) -> Task:
     """Return the task with a simulated user that does what is expected of it, where it has one that can."""
     user = task.user
-    return msgspec.structs.replace(task, user=user.as_expected()) if isinstance(user, ActsAsExpected) else task
+    return replace(task, user=user.as_expected()) if isinstance(user, ActsAsExpected) else task
 
 
 class PlayedCall(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -39,14 +41,43 @@ class PlayedCall(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     changed: tuple[str, ...] = ()
 
 
-class WatchedAgent:
-    """Another agent, whose calls are noted with what they change."""
+def names_in(value: object) -> list[str]:
+    """Return the texts and whole numbers in arguments, in their order, as texts.
 
-    def __init__(self, agent: Agent, calls: list[PlayedCall]) -> None:
+    >>> names_in({"order": "W1", "items": [7], "paid": True})
+    ['W1', '7']
+    """
+    if isinstance(value, Mapping):
+        return [name for each in value.values() for name in names_in(each)]
+    if isinstance(value, list | tuple):
+        return [name for each in value for name in names_in(each)]
+    return [str(value)] if isinstance(value, str | int) and not isinstance(value, bool) and value != "" else []
+
+
+def rename(value: Any, gone: Collection[str]) -> Any:
+    """Return arguments in which each of these names is another one, which nothing has.
+
+    >>> rename({"order": "W1", "item": 7}, ["W1", "7"])
+    {'order': 'W1_gone', 'item': 1000010}
+    """
+    if isinstance(value, Mapping):
+        return {key: rename(each, gone) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [rename(each, gone) for each in value]
+    if str(value) not in gone or not names_in(value):
+        return value
+    return f"{value}_gone" if isinstance(value, str) else value + UNKNOWN
+
+
+class WatchedAgent:
+    """Another agent, whose calls are noted with what they change; `gone` names what the environment does not know."""
+
+    def __init__(self, agent: Agent, calls: list[PlayedCall], gone: Collection[str] = ()) -> None:
         self.name = agent.name
         self.tools = agent.tools
         self._agent = agent
         self._calls = calls
+        self._gone = gone
 
     def open(self, sample: Sample, environment: Environment | None) -> AbstractAsyncContextManager[Session]:
         return self._open(sample, environment)
@@ -55,22 +86,25 @@ class WatchedAgent:
     async def _open(self, sample: Sample, environment: Environment | None) -> AsyncIterator[Session]:
         watched = environment
         if isinstance(environment, ActingTogether):
-            watched = _WatchedTogether(environment, self._calls)
+            watched = _WatchedTogether(environment, self._calls, self._gone)
         elif isinstance(environment, Acting):
-            watched = _Watched(environment, self._calls)
+            watched = _Watched(environment, self._calls, self._gone)
         async with self._agent.open(sample, watched) as session:
             yield session
 
 
 class _Watched:
-    def __init__(self, acting: Acting, calls: list[PlayedCall]) -> None:
+    def __init__(self, acting: Acting, calls: list[PlayedCall], gone: Collection[str]) -> None:
         self._acting = acting
         self._calls = calls
+        self._gone = gone
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._acting, name)
 
     async def call(self, call: ToolCall) -> ToolResult:
+        call = self._renamed(call)
+
         async def act() -> Sequence[ToolResult]:
             return [await self._acting.call(call)]
 
@@ -80,6 +114,9 @@ class _Watched:
 
     async def state(self) -> Mapping[str, object]:
         return await self._acting.state()
+
+    def _renamed(self, call: ToolCall) -> ToolCall:
+        return replace(call, arguments=rename(call.arguments, self._gone)) if self._gone else call
 
     async def _watch(
         self, calls: Sequence[ToolCall], act: Callable[[], Awaitable[Sequence[ToolResult] | None]]
@@ -119,6 +156,7 @@ class _WatchedTogether(_Watched):
     async def call_all(self, calls: Sequence[ToolCall]) -> Sequence[ToolResult] | None:
         acting = self._acting
         assert isinstance(acting, ActingTogether)
+        calls = [self._renamed(call) for call in calls]
         return await self._watch(calls, lambda: acting.call_all(calls))
 
 

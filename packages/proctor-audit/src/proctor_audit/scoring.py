@@ -59,7 +59,9 @@ class LocalScorer:
             trial = Trial(run_id="audit", sample_id=sample.id, outcome="scored", trajectory=_said(sample, answer))
             return read_verdicts(trial, _finish(score_trial(trial, sample, self._scorers)))
         calls: list[PlayedCall] = []
-        agent = WatchedAgent(self._agent(answer), calls) if self._task.environment is not None else self._agent(answer)
+        agent = self._agent(answer)
+        if self._task.environment is not None:
+            agent = WatchedAgent(agent, calls, answer.gone)
         trial, verdicts = self._run(sample, agent)
         return replace(read_verdicts(trial, verdicts), calls=tuple(calls))
 
