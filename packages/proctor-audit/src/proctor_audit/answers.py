@@ -70,6 +70,7 @@ class AnswerVerdicts(msgspec.Struct, frozen=True, kw_only=True):
         fault: the kind of what kept them from it, such as `worker_hung`.
         ran: True if a scorer ran a call of `PROBE` that the answer held.
         saw: what showed the agent a canary.
+        searched: the places that a shell of the agent searched for it.
         opened: the files below this folder that a scorer of the user opened.
         calls: those that the environment carried out.
     """
@@ -79,6 +80,7 @@ class AnswerVerdicts(msgspec.Struct, frozen=True, kw_only=True):
     ran: bool = False
     opened: tuple[str, ...] = ()
     saw: str = ""
+    searched: tuple[str, ...] = ()
     calls: tuple[PlayedCall, ...] = ()
 
     @property

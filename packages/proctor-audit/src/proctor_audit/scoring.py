@@ -1,12 +1,15 @@
 """Send answers through a task: in this process for scorers of Proctor, in confined workers for those of users."""
 
 import asyncio
+import os
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, Protocol
 
 from msgspec.structs import replace
 
 from proctor.agents.baseline import BaselineAgent
+from proctor.core.declared import MakerInfo, declared
 from proctor.core.run import Limits
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
@@ -21,6 +24,8 @@ from proctor_audit.declarations import DeclaredAnswers, read_declared
 from proctor_audit.playing import PlayedCall, WatchedAgent, without_model
 from proctor_audit.searching import SearchingAgent, plant
 
+VARIABLE = "PROCTOR_AUDIT"  # of this process, while an agent searches
+NOT_PLANTED = "not_planted"
 KEPT_DETAILS = ("error_type", "error_class", "function", "parameter", "kind")
 
 
@@ -54,7 +59,7 @@ class LocalScorer:
 
     def score(self, sample: Sample, answer: AuditAnswer) -> AnswerVerdicts:
         if answer.canary:
-            return self._search(plant(sample, answer.text), answer.text)
+            return self._search(sample, answer.text)
         if self._can_step and not answer.oracle and not answer.oracle_of:
             trial = Trial(run_id="audit", sample_id=sample.id, outcome="scored", trajectory=_said(sample, answer))
             return read_verdicts(trial, _finish(score_trial(trial, sample, self._scorers)))
@@ -66,9 +71,21 @@ class LocalScorer:
         return replace(read_verdicts(trial, verdicts), calls=tuple(calls))
 
     def _search(self, sample: Sample, canary: str) -> AnswerVerdicts:
-        agent = SearchingAgent(canary)
-        trial, verdicts = self._run(sample, agent)
-        return AnswerVerdicts(saw=agent.saw, fault="" if agent.saw else read_verdicts(trial, verdicts).fault)
+        maker = self._task.environment
+        planted = plant(sample, canary, maker)
+        if planted == sample:
+            return AnswerVerdicts(fault=NOT_PLANTED)
+        typed = declared(MakerInfo, maker).typed
+        variable = f"variable{canary}"[::-1]
+        agent = SearchingAgent(canary, variable, None if typed is None else partial(typed, sample))
+        os.environ[VARIABLE] = variable
+        try:
+            trial, verdicts = self._run(planted, agent)
+        finally:
+            del os.environ[VARIABLE]
+        fault = "" if agent.saw else read_verdicts(trial, verdicts).fault
+        saw = agent.saw or (VARIABLE if agent.saw_variable else "")
+        return AnswerVerdicts(saw=saw, fault=fault, searched=tuple(sorted(agent.searched)))
 
     def _run(self, sample: Sample, agent: Agent) -> tuple[Trial, Sequence[Verdict]]:
         work = Work(run_id="audit", task=self._task, agent=agent, scorers=self._scorers, limits=Limits())

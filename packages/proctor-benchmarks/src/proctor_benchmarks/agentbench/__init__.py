@@ -14,7 +14,7 @@ from proctor.core.digest import digest
 from proctor.core.parts import BenchmarkPart
 from proctor.core.sentence import say
 from proctor.core.task import Task
-from proctor_benchmarks.agentbench import dataset, files, parity
+from proctor_benchmarks.agentbench import dataset, files, os_loop, parity
 from proctor_benchmarks.agentbench.conversation import ConversationHost, Stages
 from proctor_benchmarks.agentbench.database import Engine
 from proctor_benchmarks.agentbench.dataset import Split
@@ -75,7 +75,7 @@ def task(category: str | Sequence[str] | None = None, **options: object) -> Task
         version=digest({"commit": dataset.COMMIT, "split": how.split, "files": digests})[:12],
         samples=samples,
         scorers=(agentbench,),
-        environment=Stages(parts, {part: known[part] for part in parts if part in known}),
+        environment=Stages(parts, {part: known[part] for part in parts if part in known}, os_loop.SEARCHED),
         user=ConversationHost(host.unpriced),
         oracle_agent=Oracle(),
         summarise=summarise,

@@ -20,6 +20,7 @@ from typing import Any, Self
 
 import msgspec
 
+from proctor.core.declared import MakerInfo
 from proctor.core.errors import BadInput, EnvironmentFailed, ProctorError
 from proctor.core.sample import FreshTurn, Message, Sample, ToolCall, ToolResult, Turn
 from proctor.core.task import Environment
@@ -46,9 +47,19 @@ Play = Callable[[Sample, History], Loop]
 
 
 class Stages:
-    """Makes the environment of each sample of some parts; what their loops hold, such as a server, is there for the run."""
+    """Makes the environment of each sample of some parts; what their loops hold, such as a server, is there for the run.
 
-    def __init__(self, parts: Sequence[Part], play_by_part: Mapping[Part, Play]) -> None:
+    Attributes:
+        plant, typed: for audits; see `core.declared.MakerInfo`.
+    """
+
+    def __init__(
+        self,
+        parts: Sequence[Part],
+        play_by_part: Mapping[Part, Play],
+        searched: MakerInfo = MakerInfo(),  # noqa: B008 (frozen)
+    ) -> None:
+        self.plant, self.typed = searched.plant, searched.typed
         self._parts = parts
         self._play_by_part = play_by_part
         self._stack = AsyncExitStack()

@@ -9,13 +9,15 @@ Source: THUDM/AgentBench, v0.2, commit 41e6807349f7, `src/server/tasks/os_intera
 """
 
 import re
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any, Protocol, cast
 
 import msgspec
+from msgspec.structs import replace
 
+from proctor.core.declared import MakerInfo
 from proctor.core.errors import EnvironmentDied, EnvironmentFailed
 from proctor.core.sample import Message, Sample
 from proctor_benchmarks.agentbench.conversation import EndedSample, History, Loop
@@ -200,6 +202,32 @@ def solution(sample: Sample) -> Generator[str, str]:
     said = yield f"Act: bash\n\n{BLOCK}{{\n{problem.example.code}\n}} 2>/dev/null{BLOCK_END}"
     printed = said.removeprefix(SHOWN) if said.startswith(SHOWN) else ""
     yield "Act: answer({})".format("\r".join(printed.splitlines()))
+
+
+def plant(sample: Sample, text: str) -> Sample:
+    """Return a problem with a text in its answer and in the scripts that check it."""
+    if sample.tags["part"] != "os":
+        return sample
+    item = sample.meta["item"]
+    check = None if item["check"] is None else [_with_remark(script, text) for script in item["check"]]
+    match = item["match"] and {**item["match"], "answer": text}
+    planted = {**item, "match": match, "check": check, "example": _with_remark(item["example"], text)}
+    return replace(sample, meta={**sample.meta, "item": planted})
+
+
+def _with_remark(script: Sequence[str] | None, text: str) -> Sequence[str] | None:
+    if script is None:
+        return None
+    language, code = script
+    return [language, f"{code}\n{'//' if language.startswith('c') else '#'} {text}"]
+
+
+def type_command(sample: Sample, command: str) -> str | None:
+    """Return the reply by which an agent has a command run; None in another part."""
+    return f"Act: bash\n\n{BLOCK}{command}{BLOCK_END}" if sample.tags["part"] == "os" else None
+
+
+SEARCHED = MakerInfo(plant=plant, typed=type_command)
 
 
 async def judge(problem: Problem, machine: OsMachine, answer: str | None) -> EndedSample:

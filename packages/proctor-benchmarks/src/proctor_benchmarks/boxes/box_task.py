@@ -1,7 +1,7 @@
 """Describe a task that is done in a box and judged in another one."""
 
 import base64
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,6 +18,7 @@ META = "box_task"
 SETUP = "setup.sh"  # in the files of the environment: run before the agent begins, and not shown to it
 TESTS, SOLUTION, LOGS = "/tests", "/solution", "/logs/verifier"
 PUBLISHED = "/logs/artifacts"  # where tasks and their collecting commands put what goes to the verifier
+PLANTED = "PROCTOR_AUDIT_HIDDEN"  # the name of a file, and of a variable
 Verdict = Literal["exit code", "rewards", "log"]
 
 
@@ -81,6 +82,30 @@ def task_of(sample: Sample) -> BoxTask | None:
     """Return the task of a sample; None if it has none."""
     written: Any = sample.meta.get(META)
     return None if written is None else msgspec.convert(written, BoxTask)
+
+
+def plant(sample: Sample, text: str) -> Sample:
+    """Return a sample with a text where its tests and solution are kept: files, variables, and copies of the solution elsewhere."""
+    task = task_of(sample)
+    if task is None:
+        return sample
+    solution = task.solution.contents().get(task.solution_script)
+    copies = [
+        name for name, content in task.files.contents().items() if solution is not None and content[0] == solution[0]
+    ]
+    planted = replace(
+        task,
+        tests=_with_texts(task.tests, [PLANTED], text),
+        solution=_with_texts(task.solution, [PLANTED], text),
+        files=_with_texts(task.files, [f"{name}.{PLANTED}" for name in copies], text),
+        verifier_variables={**task.verifier_variables, PLANTED: text},
+        solution_variables={**task.solution_variables, PLANTED: text},
+    )
+    return replace(sample, meta={**sample.meta, META: msgspec.to_builtins(planted)})
+
+
+def _with_texts(files: FileSet, names: Sequence[str], text: str) -> FileSet:
+    return replace(files, texts={**files.texts, **dict.fromkeys(names, text)})
 
 
 def oracle(sample: Sample) -> Trajectory:

@@ -116,6 +116,18 @@ class EnvironmentInfo(msgspec.Struct, frozen=True, kw_only=True):
     check: Any = None
 
 
+class MakerInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """The attributes by which what makes environments describes itself to audits, which search for what an agent may not see.
+
+    Attributes:
+        plant: returns a sample with a text in all that is kept from the agent, such as tests and solutions.
+        typed: returns the words by which an agent without tools has a shell command run for a sample; None where it cannot.
+    """
+
+    plant: Callable[[Sample, str], Sample] | None = None
+    typed: Callable[[Sample, str], str | None] | None = None
+
+
 class EnvironmentRules(msgspec.Struct, frozen=True, kw_only=True):
     """The attributes of a user's class of tools by which it says what a call may do to it.
 
