@@ -324,3 +324,36 @@ def test_a_sample_that_offers_tools_and_expects_no_call_is_no_finding() -> None:
     report = audit("no_call.py:task", "--check", "A1", "--check", "empty-target")
     assert report["findings"] == []
     assert report["floor"][0]["value"] == pytest.approx(0.2)
+
+
+def test_what_depends_on_the_order_of_sets_is_not_repeatable_and_proves_nothing_else() -> None:
+    task = FOUR.replace("range(4)", "range(16)")
+    report = of_scorer("return answer == sample.target and hash(answer) % 2 == 0", task)  # as the order of a set does
+    ids = {check: {id for each in report["findings"] if each["check"] == check for id in each["samples"]} for check in names(report)}  # fmt: skip
+    assert len(ids["not-repeatable"]) >= 4
+    assert not ids["not-repeatable"] & ids["gold-fails"]
+    assert "gold-fails" in unchecked(report)
+
+
+def test_a_scorer_that_runs_answers_without_names_of_python_runs_them_all_the_same() -> None:
+    numbers = FOUR.replace('f"Paris{n}x"', "str(90 + n)")
+    bare = "try: return eval(answer, {'__builtins__': {}}) == int(sample.target)\nexcept Exception: return False"
+    assert {(finding["check"], finding["class"]) for finding in of_scorer(bare, numbers, ("--check", "A6"))["findings"]} == {("evaluates-answer", "proved")}  # fmt: skip
+    for body in ("return sample.target in answer", "return re.findall(r'\\d+', answer)[-1:] == [sample.target]"):
+        assert "evaluates-answer" not in names(of_scorer(body, numbers, ("--check", "A6")))
+
+
+@pytest.mark.parametrize(
+    ("question", "target", "found"),
+    [
+        ("浙江省的省会是哪座城市？", "杭州。", {"equivalent-fails"}),
+        ("浙江省的省会是哪座城市？请以句号结尾。", "杭州。", set()),
+        ("以后再写的内容常用哪三个字注明？", "待补充", set()),
+        ("Which three letters stand for 'to be determined'?", "TBD", set()),
+        ("谁写了《边城》？", "待补充", {"placeholder-target"}),
+    ],
+)
+def test_targets_that_are_plain_or_asked_for_are_no_faults(question: str, target: str, found: set[str]) -> None:
+    others = [{"id": f"q{n}", "question": f"第{n}题", "answer": f"答{n}"} for n in range(9)]
+    report = of_rows(*others, {"id": "x", "question": question, "answer": target}, words=("--scorer", "exact"))
+    assert {each["check"] for each in report["findings"] if each["samples"] == ["x"]} == found

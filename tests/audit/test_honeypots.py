@@ -134,7 +134,11 @@ def test_what_an_idle_agent_earns_is_a_finding_of_another_check(folder: Path) ->
 
 
 def test_without_an_environment_nothing_is_taken_away(folder: Path) -> None:
-    rows: dict[str, object] = {"id": "a", "question": "Cancel W1.", "calls": [{"name": "cancel", "arguments": {"order": "W1"}}]}
+    rows: dict[str, object] = {
+        "id": "a",
+        "question": "Cancel W1.",
+        "calls": [{"name": "cancel", "arguments": {"order": "W1"}}],
+    }
     rows |= {"tools": [{"name": "cancel", "description": "", "parameters": {}}], "state": {"orders": {"W1": {}}}}
     Path("set.jsonl").write_text(json.dumps(rows) + "\n", encoding="utf-8")
     result = CliRunner().invoke(app, ["audit-task", "set.jsonl", "--json", "--check", "honeypot-passes"])

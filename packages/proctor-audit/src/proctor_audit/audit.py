@@ -173,6 +173,11 @@ class Audit:
         self.calls += 1
         return self._scoring.score(sample, answer)
 
+    def score_elsewhere(self, sample: Sample, answer: AuditAnswer) -> AnswerVerdicts:
+        """Return the same in another process, where there are scorers of users."""
+        self.calls += 1
+        return self._scoring.score_elsewhere(sample, answer)
+
     def declared(self, sample: Sample) -> Sequence[DeclaredAnswer]:
         """Return the answers of which scorers declare whether they pass; what cannot be read is counted as not checked."""
         declared = self._scoring.declared(sample)

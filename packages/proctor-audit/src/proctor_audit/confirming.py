@@ -1,6 +1,6 @@
-"""Score the answers of a proved finding once more: what an environment or code of the user did once proves nothing."""
+"""Score the answers of a proved finding once more, and in another process: what code of the user did once proves nothing."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import msgspec
 
@@ -12,6 +12,7 @@ from proctor_audit.inspector.tool_failures import HEAD, OUTSIDE
 from proctor_audit.playing import PlayedCall
 
 ScoredAgain = tuple[Sample, AuditAnswer, AnswerVerdicts]
+ScoreAnswer = Callable[[Sample, AuditAnswer], AnswerVerdicts]
 
 
 def is_confirmed(audit: Audit, finding: AuditFinding) -> bool:
@@ -28,6 +29,8 @@ def is_confirmed(audit: Audit, finding: AuditFinding) -> bool:
     if finding.cls != "proved" or is_certain or len(answers) < len(attempts):
         return True
     again = score_again(audit, finding)
+    if audit.request is not None and not count_differing(finding, again):
+        again = score_again(audit, finding, audit.score_elsewhere)
     outside = any(fails_outside(call) for _, _, verdicts in again for call in verdicts.calls)
     faults = [verdicts.fault for _, _, verdicts in again if verdicts.fault]
     if not outside and not count_differing(finding, again):
@@ -41,14 +44,15 @@ def fails_outside(call: PlayedCall) -> bool:
     return call.is_error and OUTSIDE.search(call.result[:HEAD]) is not None
 
 
-def score_again(audit: Audit, finding: AuditFinding) -> list[ScoredAgain]:
-    """Return the answers of a witness with what the scorers say of them now."""
+def score_again(audit: Audit, finding: AuditFinding, score: ScoreAnswer | None = None) -> list[ScoredAgain]:
+    """Return the answers of a witness with what the scorers say of them now, in another process if `score` is that."""
+    score = score or audit.score_again
     by_id = {sample.id: sample for sample in audit.samples}
     asked = [
         (by_id[each["sample"]], msgspec.convert(each["answer"], AuditAnswer))
         for each in finding.witness.get("attempts", [])
     ]
-    return [(sample, answer, audit.score_again(sample, answer)) for sample, answer in asked]
+    return [(sample, answer, score(sample, answer)) for sample, answer in asked]
 
 
 def count_differing(finding: AuditFinding, again: Sequence[ScoredAgain]) -> int:

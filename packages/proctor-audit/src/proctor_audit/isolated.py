@@ -24,22 +24,34 @@ MOST_FAULTS = 5  # workers that may die before no further one is started
 
 
 class IsolatedScorer:
-    """Scores in one worker, which is replaced when it dies."""
+    """Scores in one worker, which is replaced when it dies.
 
-    def __init__(self, request: TaskRequest, *, seconds: float) -> None:
+    Args:
+        hash_seed: decides the order of sets and what `hash` returns for texts in the worker.
+    """
+
+    def __init__(self, request: TaskRequest, *, seconds: float, hash_seed: int = 0) -> None:
+        self._asked = request
+        self._again: IsolatedScorer | None = None
         self._request = msgspec.to_builtins(request)
         self._seconds = seconds
         self._runner = asyncio.Runner()
         limits = WorkerLimits(seconds=START_SECONDS + seconds, memory_bytes=2_048 * MEGABYTE)
         paths = [Path(folder) for folder in sys.path if folder and Path(folder).is_dir()]
         paths = list(dict.fromkeys([*find_packages("proctor", "proctor_audit", "msgspec"), *paths]))
-        self._workers = Workers(PROGRAM, paths=paths, size=1, limits=limits)
+        variables = {"PYTHONHASHSEED": str(hash_seed)}
+        self._workers = Workers(PROGRAM, paths=paths, size=1, limits=limits, variables=variables)
         self._runner.run(self._workers.__aenter__())
         self._faults = 0
 
     def score(self, sample: Sample, answer: AuditAnswer) -> AnswerVerdicts:
         said = self._ask("score", sample, answer=msgspec.to_builtins(answer))
         return AnswerVerdicts(fault=said) if isinstance(said, str) else msgspec.convert(said, AnswerVerdicts)
+
+    def score_elsewhere(self, sample: Sample, answer: AuditAnswer) -> AnswerVerdicts:
+        if self._again is None:
+            self._again = IsolatedScorer(self._asked, seconds=self._seconds, hash_seed=1)
+        return self._again.score(sample, answer)
 
     def declared(self, sample: Sample) -> DeclaredAnswers | str:
         said = self._ask("declare", sample)
@@ -64,14 +76,16 @@ class IsolatedScorer:
             return str(error)
 
     def close(self) -> None:
+        if self._again is not None:
+            self._again.close()
         self._runner.run(self._workers.__aexit__())
         self._runner.close()
 
 
 @contextmanager
-def fresh_scorer(request: TaskRequest, seconds: float) -> Iterator[IsolatedScorer]:
+def fresh_scorer(request: TaskRequest, seconds: float, hash_seed: int) -> Iterator[IsolatedScorer]:
     """Yield a scorer in a process of its own, which ends with the block."""
-    scorer = IsolatedScorer(request, seconds=seconds)
+    scorer = IsolatedScorer(request, seconds=seconds, hash_seed=hash_seed)
     try:
         yield scorer
     finally:

@@ -1,4 +1,4 @@
-"""Score the same answers in fresh processes: in the same order twice, and in reverse."""
+"""Score the same answers in fresh processes: in the same order twice, with another order of sets, and in reverse."""
 
 from collections.abc import Iterator, Mapping
 
@@ -19,7 +19,8 @@ def repeated_verdicts(audit: Audit) -> tuple[VerdictsByKey, VerdictsByKey, Verdi
     samples = audit.some(audit.drawn, MOST_SAMPLES, "repeats")
     if audit.repeats is None:
         asked = [(sample, answer) for sample in samples for answer in _answers(audit, sample)]
-        audit.repeats = tuple(_verdicts(audit, order) for order in (asked, asked, asked[::-1]))
+        orders = ((asked, 0), (asked, 1), (asked[::-1], 0))
+        audit.repeats = tuple(_verdicts(audit, order, hash_seed) for order, hash_seed in orders)
     first, again, reverse = audit.repeats
     for process, verdicts_by_key in enumerate(audit.repeats):
         for key, verdicts in verdicts_by_key.items():
@@ -35,9 +36,9 @@ def _answers(audit: Audit, sample: Sample) -> list[AuditAnswer]:
     return [*(AuditAnswer(text=text) for text in gold_texts(sample, kinds)[:1]), WRONG]
 
 
-def _verdicts(audit: Audit, asked: list[tuple[Sample, AuditAnswer]]) -> VerdictsByKey:
+def _verdicts(audit: Audit, asked: list[tuple[Sample, AuditAnswer]], hash_seed: int) -> VerdictsByKey:
     assert audit.request is not None
-    with fresh_scorer(audit.request, audit.seconds) as scorer:
+    with fresh_scorer(audit.request, audit.seconds, hash_seed) as scorer:
         audit.calls += len(asked)
         return {(sample.id, answer): scorer.score(sample, answer) for sample, answer in asked}
 

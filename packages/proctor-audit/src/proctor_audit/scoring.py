@@ -34,6 +34,10 @@ class AnswerScorer(Protocol):
 
     def score(self, sample: Sample, answer: AuditAnswer) -> AnswerVerdicts: ...
 
+    def score_elsewhere(self, sample: Sample, answer: AuditAnswer) -> AnswerVerdicts:
+        """Score an answer in another process, with another order of sets, where the scorers are those of users."""
+        ...
+
     def declared(self, sample: Sample) -> DeclaredAnswers | str:
         """Return the answers that scorers declare, or the kind of what kept them from it."""
         ...
@@ -69,6 +73,9 @@ class LocalScorer:
             agent = WatchedAgent(agent, calls, answer.gone)
         trial, verdicts = self._run(sample, agent)
         return replace(read_verdicts(trial, verdicts), calls=tuple(calls))
+
+    def score_elsewhere(self, sample: Sample, answer: AuditAnswer) -> AnswerVerdicts:
+        return self.score(sample, answer)
 
     def _search(self, sample: Sample, canary: str) -> AnswerVerdicts:
         maker = self._task.environment

@@ -35,8 +35,8 @@ def is_number(text: str) -> bool:
 def canonical(text: str) -> str:
     """Return the plain form of a target: a number without separators and trailing zeros, a text without full stop and quotes.
 
-    >>> canonical("140.0"), canonical("1,200.50"), canonical('"Paris."'), canonical("007"), canonical("U.S.A.")
-    ('140', '1200.5', 'Paris', '007', 'U.S.A.')
+    >>> canonical("140.0"), canonical("1,200.50"), canonical('"Paris."'), canonical("007"), canonical("U.S.A."), canonical("杭州。")
+    ('140', '1200.5', 'Paris', '007', 'U.S.A.', '杭州')
     """
     if is_number(text):
         plain = text.replace(",", "").lstrip("+")
@@ -45,7 +45,8 @@ def canonical(text: str) -> str:
         if len(text) > 2 and text.startswith(left) and text.endswith(right) and left not in text[1:-1]:
             text = text[1:-1].strip()
     is_sentence = text.endswith(("。", ".")) and text.count(".") + text.count("。") == 1
-    return text[:-1] if is_sentence and len(text) > 3 else text
+    is_short = len(text) <= (1 if text.endswith("。") else 3)  # "St." is no sentence
+    return text[:-1] if is_sentence and not is_short else text
 
 
 def other_number_forms(value: object, *, both_ways: bool = False) -> object:

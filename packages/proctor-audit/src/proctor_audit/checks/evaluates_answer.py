@@ -1,4 +1,4 @@
-"""Send an expression in place of the answer, and a call of a name that only the worker knows."""
+"""Send an expression in place of the answer, a function, and a call of a name that only the worker knows."""
 
 import re
 from collections.abc import Iterator
@@ -22,7 +22,10 @@ WHOLE = re.compile(r"-?\d{1,15}")
     title=say("The scorer runs what a model wrote, or takes an expression for its value."),
 )
 def evaluates_answer(audit: Audit) -> Iterator[AuditFinding]:
-    """Yield samples whose scorer runs a call (proved), or that an expression passes while others fail (likely); only of scorers of users."""
+    """Yield samples whose scorer runs a call or a function (proved), or that an expression passes while others fail (likely).
+
+    Only of scorers of users.
+    """
     for sample in audit.drawn:
         text = single_text(sample)
         if text is None or passing_gold(audit, sample) is None:
@@ -36,10 +39,12 @@ def evaluates_answer(audit: Audit) -> Iterator[AuditFinding]:
                 witness={"attempts": [attempt(sample, call, verdicts)]},
             )
             continue
-        answer, *controls = (AuditAnswer(text=written) for written in _expressions(text))
-        passed = passing(audit, sample, answer)
-        others = [(control, audit.score(sample, control)) for control in controls] if passed is not None else []
-        if passed is not None and all(_fails(verdicts.without(NOT_FILLED)) for _, verdicts in others):
+        for cls, written in (("proved", _functions(text)), ("likely", _expressions(text))):
+            answer, *controls = (AuditAnswer(text=expression) for expression in written)
+            passed = passing(audit, sample, answer)
+            others = [(control, audit.score(sample, control)) for control in controls] if passed is not None else []
+            if passed is None or not all(_fails(verdicts.without(NOT_FILLED)) for _, verdicts in others):
+                continue
             yield audit.found(
                 say(
                     "{expression} passes as its value does, and {neighbour} fails",
@@ -47,13 +52,28 @@ def evaluates_answer(audit: Audit) -> Iterator[AuditFinding]:
                     neighbour=repr(controls[0].text),
                 ),
                 sample,
-                cls="likely",
+                cls=cls,
                 witness={"attempts": [passed, *(attempt(sample, control, verdicts) for control, verdicts in others)]},
             )
+            break
 
 
 def _fails(verdicts: AnswerVerdicts) -> bool:
     return bool(verdicts.failed) and not verdicts.passed
+
+
+def _functions(text: str) -> tuple[str, str, str]:
+    """Return the same as `_expressions`, of a function, which no calculator takes: only Python runs it."""
+    if WHOLE.fullmatch(text):
+        value = int(text)
+        return f"(lambda n:n+9-2)({value - 7})", f"(lambda n:n+9-3)({value - 7})", f"(lambda n:n+9-2)({value - 7}"
+    cut = max(1, len(text) // 2)
+    first, rest = text[:cut], text[cut:]
+    return (
+        f"(lambda s:s+{rest!r})({first!r})",
+        f"(lambda s:s+{f'{rest}x'!r})({first!r})",
+        f"(lambda s:s+{rest!r})({first!r}",
+    )
 
 
 def _expressions(text: str) -> tuple[str, str, str]:

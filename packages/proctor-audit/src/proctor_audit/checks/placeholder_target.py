@@ -16,7 +16,7 @@ PLACEHOLDER = re.compile(
     re.IGNORECASE,
 )
 ABOUT_WORDS = re.compile(
-    r"\b(?:words?|terms?|abbreviat\w+|acronyms?|comments?|markers?|keywords?|tags?|placeholders?|meanings?|symbol)\b|词|缩写|术语|标记|符号",
+    r"\b(?:words?|terms?|abbreviat\w+|acronyms?|comments?|markers?|keywords?|tags?|placeholders?|meanings?|symbol|letters|stands? for)\b|词|缩写|简称|术语|标记|标注|注明|符号",
     re.IGNORECASE,
 )
 SHARE = 0.2
