@@ -17,6 +17,7 @@ from proctor.core.task import Store, Task
 from proctor.stores import open_store
 from proctor.stores.copy import begin_copy, copy_history
 from proctor_audit.findings import AuditFinding
+from proctor_audit.outcomes import other_data
 
 NO_FAULT_OF_A_SAMPLE = ("duplicate",)  # it weighs a question twice, and its verdict is right
 
@@ -40,7 +41,7 @@ class AuditedRun(msgspec.Struct, frozen=True, kw_only=True):
     audited: int
 
 
-def check_runs(task: Task, scorer: str, runs: Sequence[Run]) -> None:
+def check_runs(task: Task, samples: Sequence[Sample], scorer: str, runs: Sequence[Run]) -> None:
     """Refuse runs of which the findings of an audit say nothing.
 
     Args:
@@ -49,9 +50,9 @@ def check_runs(task: Task, scorer: str, runs: Sequence[Run]) -> None:
     Raises:
         BadInput: a run was made with other data, or its main number is that of another scorer.
     """
-    if other := [run.id for run in runs if run.record.task_version != task.version]:
-        raise BadInput("{runs}: made with other data than the task has now.", runs=", ".join(other))
     for run in runs:
+        if (reason := other_data(run.record, run.store, task, samples)) is not None:
+            raise BadInput("{runs}: left out, as {reason}", runs=run.id, reason=reason)
         if run.record.main_scorer != scorer:
             raise BadInput(
                 "The number of {run} is that of the scorer {theirs}, and {audited} is audited: --scorer {theirs}",

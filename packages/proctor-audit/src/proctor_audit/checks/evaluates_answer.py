@@ -7,11 +7,12 @@ from proctor.core.sentence import say
 from proctor_audit.answers import PROBE, AnswerVerdicts, AuditAnswer
 from proctor_audit.audit import Audit, attempt
 from proctor_audit.check import check
-from proctor_audit.findings import AuditFinding
+from proctor_audit.findings import AuditFinding, FindingClass
 from proctor_audit.golds import NOT_FILLED, passing, passing_gold
 from proctor_audit.variants import single_text
 
 WHOLE = re.compile(r"-?\d{1,15}")
+Written = tuple[str, str, str]  # with the value of the target, with another one, and without any
 
 
 @check(
@@ -39,7 +40,8 @@ def evaluates_answer(audit: Audit) -> Iterator[AuditFinding]:
                 witness={"attempts": [attempt(sample, call, verdicts)]},
             )
             continue
-        for cls, written in (("proved", _functions(text)), ("likely", _expressions(text))):
+        tried: tuple[tuple[FindingClass, Written], ...] = (("proved", _functions(text)), ("likely", _expressions(text)))
+        for cls, written in tried:
             answer, *controls = (AuditAnswer(text=expression) for expression in written)
             passed = passing(audit, sample, answer)
             others = [(control, audit.score(sample, control)) for control in controls] if passed is not None else []
@@ -62,7 +64,7 @@ def _fails(verdicts: AnswerVerdicts) -> bool:
     return bool(verdicts.failed) and not verdicts.passed
 
 
-def _functions(text: str) -> tuple[str, str, str]:
+def _functions(text: str) -> Written:
     """Return the same as `_expressions`, of a function, which no calculator takes: only Python runs it."""
     if WHOLE.fullmatch(text):
         value = int(text)
@@ -76,7 +78,7 @@ def _functions(text: str) -> tuple[str, str, str]:
     )
 
 
-def _expressions(text: str) -> tuple[str, str, str]:
+def _expressions(text: str) -> Written:
     """Return an expression with the value of a target that does not hold it as a word, one with another value, and one without a value."""
     if WHOLE.fullmatch(text):
         value = int(text)

@@ -83,7 +83,7 @@ def command(
     ctx.call_on_close(audit.close)
     names = [name.strip() for name in (given["runs"] or "").split(",") if name.strip()]
     runs = [open_run(name, store=given["store"]) for name in names]
-    check_runs(audit.task, audit.main, runs)
+    check_runs(audit.task, audit.samples, audit.main, runs)
     _add_outcomes(audit, names, given["store"])
     if replay is not None:
         if all("environment" in each.needs for each in checks):
@@ -126,18 +126,21 @@ def _add_outcomes(audit: "Audit", names: Sequence[str], store: str | None) -> No
     from proctor.config import settings, store_url
     from proctor.core.errors import ProctorError
     from proctor.stores import default_path
+    from proctor_audit.findings import NotChecked
     from proctor_audit.outcomes import read_outcomes
 
     url = store_url(store, settings()) or str(default_path())
+    main = next((scorer for scorer in audit.scorers if scorer.name == audit.main), audit.main)
     if audit.scorers and (names or "://" in url or Path(url).exists()):
         try:
-            pair = read_outcomes(audit.task, audit.main, names, store)
+            found = read_outcomes(audit.task, audit.samples, main, names, store)
         except ProctorError as error:
             if names or store:
                 raise
             audit.why_no_outcomes = error.sentence  # nobody asked for what the usual store holds
         else:
-            audit.outcomes, audit.why_no_outcomes = pair
+            audit.outcomes, audit.why_no_outcomes = found.outcomes, found.why
+            audit.not_checked += [NotChecked(check="consensus", cls="look", reason=each) for each in found.left_out]
 
 
 def _request(ctx: click.Context, task: str | None, given: Mapping[str, Any], paths: tuple[str, ...]) -> "TaskRequest":
