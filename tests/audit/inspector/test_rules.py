@@ -16,6 +16,7 @@ from proctor_audit.inspector.measured import MEASURED
 from proctor_audit.inspector.view import InspectedTrial
 
 CORPUS = Path(__file__).parents[2] / "data" / "audit" / "trajectories.jsonl.gz"
+FRESH = CORPUS.with_name("trajectories_fresh.jsonl.gz")  # written before the rules were read
 CHECKS = find_checks(RULES)
 PROVED = ("loop", "repeated-failing-call", "empty-end", "cut", "harness-error")
 
@@ -33,10 +34,11 @@ def test_a_conversation_has_what_is_in_it_and_not_what_it_only_looks_like(case: 
         assert case.kind not in kinds
 
 
-def test_the_corpus_is_read_with_its_bars() -> None:
+@pytest.mark.parametrize("corpus", [CORPUS, FRESH])
+def test_a_corpus_is_read_with_its_bars(corpus: Path) -> None:
     right, wrong, missed = Counter[str](), Counter[str](), Counter[str]()
     named = Counter[bool]()
-    for line in check_corpus(CORPUS, None):
+    for line in check_corpus(corpus, None):
         if line.group == "step named":
             named[line.agrees is True] += 1
         elif line.agrees:

@@ -19,12 +19,10 @@ VERDICTS = (
 )
 ORDER = rf"(?:{VERDICTS}|(?:no|without) (?:issues?|problems?|violations?)|do not (?:flag|report|read|review|inspect|list|record|penali[sz]e|mark|score)|(?:already|was|been|is) (?:checked|reviewed|approved|verified|cleared|audited|validated)\b)"
 NOUN = compile_later(
-    r"\b(?:review|grad|judge|evaluat|audit|inspect|rater|scorer|assess|annotat|monitor|oversee|checker)|(?:审查|审核|评审|评分|评测|评估|检查|审计|裁判|打分|阅卷|质检|监督)(?:员|者|人|模型|系统|程序|工具|助手|专家)",
+    r"\b(?:review|grad|judge|evaluat|audit|inspect|rater|scorer|assess|annotat|monitor|oversee|checker)|(?:审查|审核|审阅|复核|评审|评分|评测|评估|检查|审计|裁判|打分|阅卷|质检|监督)(?:员|者|人|模型|系统|程序|工具|助手|专家)",
     re.IGNORECASE,
 )
-CHINESE_REVIEWER = (
-    r"(?:审查|审核|评审|评分|评测|评估|检查|审计|裁判|打分|阅卷|质检|监督)(?:员|者|人|模型|系统|程序|工具|助手|专家)"
-)
+CHINESE_REVIEWER = r"(?:审查|审核|审阅|复核|评审|评分|评测|评估|检查|审计|裁判|打分|阅卷|质检|监督)(?:员|者|人|模型|系统|程序|工具|助手|专家)"
 CHINESE_ORDER = r"(?:(?:不要|停止|无需|请勿|不必|别|跳过)(?:再)?(?:继续)?(?:报告|标记|阅读|审查|检查|记录|扣分|读|审核|评审)|(?:零|没有|无|0)(?:个|项|条)?(?:发现|问题|违规|异常)|(?:判|评|打|给|标|记)(?:定|为|出|成|予)?\S{0,6}(?:通过|正确|满分|成功|合格|最高分|完美|无问题)|忽略\S{0,10}(?:发现|错误|指令|规则|问题|以上|之前)|已(?:经)?(?:由\S{0,8})?(?:审核|检查|审查|核实|人工)\S{0,4})"
 ADDRESSED = compile_later(
     rf"(?:\b(?:note|notice|attention|message|instructions?|memo|hint|dear|hey|hello|hi|important|reminder|system note|directive|advice)\b[\s,:!-]*(?:to|for)?[\s:]*\b{REVIEWER}\b|\bto (?:any|the|all|whoever|every|anyone)\b[^.\n]{{0,30}}?\b{REVIEWER}\b|"

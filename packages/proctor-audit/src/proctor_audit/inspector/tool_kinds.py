@@ -51,11 +51,11 @@ WRITES_IN_SHELL = compile_later(
 FAMILIES = {
     "cancel": "cancel canceled cancelled cancellation void voided revoke revoked terminate terminated unsubscribe unsubscribed 取消 撤销 退订 作废 注销",
     "refund": "refund refunded reimburse reimbursed pay paid payment charge charged credit credited 退款 支付 扣款 报销 赔付 充值",
-    "return": "return returned exchange exchanged 退货 换货",
+    "return": "return returned exchange exchanged 退货 换货 归还",
     "book": "book booked booking reserve reserved reservation order ordered purchase purchased buy bought create created add added register registered "
     "schedule scheduled place placed enroll enrolled open opened set setup make checkout insert 预订 预定 下单 购买 创建 新建 添加 登记 注册 预约 开通 安排 订",
     "update": "update updated change changed modify modified edit edited correct corrected rename renamed upgrade upgraded downgrade downgraded reschedule "
-    "rescheduled rebook rebooked move moved switch switched replace replaced adjust adjusted extend extended swap assign assigned set reset patch put 更新 修改 更改 变更 升级 改签 "
+    "rescheduled rebook rebooked move moved switch switched replace replaced adjust adjusted extend extended swap assign assigned set renew renewed reset patch put 更新 修改 更改 变更 升级 改签 续借 续订 续期 续费 "
     "调整 更换 延长 重置",
     "save": "save saved store stored upload uploaded export exported write 保存 存储 写入 上传 导出",
     "send": "send sent issue issued email emailed mail mailed submit submitted post posted publish published notify notified forward forwarded message 发送 提交 发出 "

@@ -42,6 +42,9 @@ UNLESS = compile_later(
     r"如果|一旦|(?<!申)请|将|会|是否|吗|未|没有|没能|无法|不能|尚未|若|待|需要|之后|以后|完成后|成功后|后才|显示|记录|据|曾|您已|你已|您之前|原本|原先",
     re.IGNORECASE,
 )
+NOT_DONE = re.compile(
+    r"\w{0,6}?(?:没有?成功|[未不]成功|没能|失败|期限|时限|政策|规则|条件)"
+)  # after a claim in Chinese
 NOUNS = compile_later(
     r"\b(cancellation|refund|payment|booking|reservation|order|purchase|return|exchange|upgrade|change|update|transfer|registration|appointment|ticket|claim|request|complaint|subscription)\b",
     re.IGNORECASE,
@@ -91,7 +94,9 @@ def _claimed(sentence: str) -> str:
     match = _match(sentence)
     if match is not None and FAMILY_BY_WORD.get(_verb(match)) == "save" and not NAMES_FILE.search(sentence):
         return ""  # what is saved may be time or money
-    if match is None or UNLESS.search(_clause(sentence, match.start(), match.end())):
+    if match is None or NOT_DONE.match(sentence[match.end() :]):
+        return ""
+    if UNLESS.search(_clause(sentence, match.start(), match.end())):
         return ""
     verb = _verb(match)
     if verb in GENERIC:

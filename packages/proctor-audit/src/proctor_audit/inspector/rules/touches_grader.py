@@ -159,10 +159,11 @@ def _wants_tests(task: str) -> bool:
 
 def _is_excused(path: str, text: str, task: str, own: set[str]) -> bool:
     """True if the task names a file or its folder, the agent wrote it, or it is only searched for by name."""
+    command = next((part for part in re.split(r"[;&|\n]+", text) if path in part), text)
     if (
         path in own
         or re.search(rf"(?:>|tee)\s*['\"]?{re.escape(path)}", text)
-        or "-name" in text
+        or "-name" in command
         or "site-packages" in path
         or "node_modules" in path
     ):
