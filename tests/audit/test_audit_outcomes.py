@@ -56,8 +56,8 @@ def log_of(folder: Path, system: str, **changed: str) -> Path:
 
 def imported(folder: Path, system: str, scorers: tuple[str, ...] = ("exact",), **changed: str) -> str:
     path, how = log_of(folder, system, **changed), LogReading(task="exam", agent=system)
-    [found] = import_log(path, store=str(folder / "r.db"), how=how, scorers=scorers, run_id=system)
-    return found.run.id
+    [log] = import_log(path, store=str(folder / "r.db"), how=how, scorers=scorers, run_id=system)
+    return log.run.id
 
 
 def test_imported_runs_vote_where_task_data_and_scorer_are_the_same(tmp_path: Path) -> None:
@@ -67,27 +67,31 @@ def test_imported_runs_vote_where_task_data_and_scorer_are_the_same(tmp_path: Pa
     imported(tmp_path, "grok-2", asked="Which town is it?")
     imported(tmp_path, "grok-3", scorers=())
     task = exam()
-    found = read_outcomes(task, samples_of(task), bound(task), [], str(tmp_path / "r.db"))
-    assert found.outcomes is not None
-    assert sorted(found.outcomes.families) == sorted(SYSTEMS)
-    assert [str(reason) for reason in found.left_out] == [
+    reading = read_outcomes(task, samples_of(task), bound(task), [], str(tmp_path / "r.db"))
+    assert reading.outcomes is not None
+    assert sorted(reading.outcomes.families) == sorted(SYSTEMS)
+    assert [str(reason) for reason in reading.left_out] == [
         "grok-1, grok-2: left out, as the sample 7 is another one there",
         "grok-3: left out, as its verdicts are not those of exact as it is now",
     ]
     other = replace(task, samples=[replace(sample, id=f"q{sample.id}") for sample in samples_of(task)])
-    found = read_outcomes(other, samples_of(other), bound(other), [], str(tmp_path / "r.db"))
-    assert found.outcomes is None
-    assert [str(reason).partition(": ")[2] for reason in found.left_out] == ["left out, as it has none of the samples"]
+    reading = read_outcomes(other, samples_of(other), bound(other), [], str(tmp_path / "r.db"))
+    assert reading.outcomes is None
+    assert [str(reason).partition(": ")[2] for reason in reading.left_out] == [
+        "left out, as it has none of the samples"
+    ]
 
 
 def test_runs_of_another_version_of_data_or_scorer_are_left_out_and_named(tmp_path: Path) -> None:
     task, store = exam(3), str(tmp_path / "r.db")
     proctor.evaluate(task, agent=lambda _: "no", store=store, run_id="a")
     newer = replace(task, version="2")
-    found = read_outcomes(newer, samples_of(newer), bound(newer), [], store)
-    assert [str(reason) for reason in found.left_out] == ["a: left out, as made with other data than the task has now"]
-    found = read_outcomes(task, samples_of(task), replace(bound(task), version="other"), [], store)
-    assert [str(reason) for reason in found.left_out] == [
+    reading = read_outcomes(newer, samples_of(newer), bound(newer), [], store)
+    assert [str(reason) for reason in reading.left_out] == [
+        "a: left out, as made with other data than the task has now"
+    ]
+    reading = read_outcomes(task, samples_of(task), replace(bound(task), version="other"), [], store)
+    assert [str(reason) for reason in reading.left_out] == [
         "a: left out, as its verdicts are not those of exact as it is now"
     ]
 
@@ -137,7 +141,7 @@ def test_a_family_has_one_vote_and_few_runs_are_too_few(tmp_path: Path) -> None:
     task = Task(name="t", samples=[Sample.ask(str(n), str(n), target="yes") for n in range(3)], scorers=["exact"])
     store = str(tmp_path / "r.db")
     proctor.evaluate(task, agent=lambda _: "no", store=store, run_id="a")
-    found = read_outcomes(task, samples_of(task), bound(task), [], store)
-    assert found.outcomes is None
-    assert "1 runs of 1 makers on 3 samples" in str(found.why)
+    reading = read_outcomes(task, samples_of(task), bound(task), [], store)
+    assert reading.outcomes is None
+    assert "1 runs of 1 makers on 3 samples" in str(reading.why)
     assert family_of("openai:gpt-5") == family_of("azure:gpt-4o") != family_of("mine")

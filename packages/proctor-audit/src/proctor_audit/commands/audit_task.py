@@ -133,14 +133,14 @@ def _add_outcomes(audit: "Audit", names: Sequence[str], store: str | None) -> No
     main = next((scorer for scorer in audit.scorers if scorer.name == audit.main), audit.main)
     if audit.scorers and (names or "://" in url or Path(url).exists()):
         try:
-            found = read_outcomes(audit.task, audit.samples, main, names, store)
+            reading = read_outcomes(audit.task, audit.samples, main, names, store)
         except ProctorError as error:
             if names or store:
                 raise
             audit.why_no_outcomes = error.sentence  # nobody asked for what the usual store holds
         else:
-            audit.outcomes, audit.why_no_outcomes = found.outcomes, found.why
-            audit.not_checked += [NotChecked(check="consensus", cls="look", reason=each) for each in found.left_out]
+            audit.outcomes, audit.why_no_outcomes = reading.outcomes, reading.why
+            audit.not_checked += [NotChecked(check="consensus", cls="look", reason=each) for each in reading.left_out]
 
 
 def _request(ctx: click.Context, task: str | None, given: Mapping[str, Any], paths: tuple[str, ...]) -> "TaskRequest":
