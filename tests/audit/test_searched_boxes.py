@@ -61,7 +61,7 @@ def test_the_shell_of_agentbench_is_searched_by_what_is_typed(tmp_path: Path, mo
     async def leave_checks(problem: os_loop.Problem, machine: os_loop.OsMachine) -> None:
         await prepare(problem, machine)
         texts = [script.code for script in problem.check or () if script is not None]
-        await machine.run(os_loop.OsScript(language="bash", code='printf "%s" "$1" > /root/check.sh'), *texts[:1])
+        await machine.run(os_loop.OsScript(language="bash", code='printf "%s" "$1" > /srv/check.sh'), *texts[:1])
 
     monkeypatch.setattr(os_loop, "prepare", leave_checks)
     [finding] = audited("agentbench/os", *words)["findings"]

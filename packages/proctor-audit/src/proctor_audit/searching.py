@@ -56,10 +56,10 @@ class SearchingAgent:
         said = msgspec.json.encode(replace(turn, reference=None), enc_hook=repr).decode()
         self._read(f"shell: {self._waiting}" if self._waiting else MESSAGES, said, self._waiting)
         for tool in turn.tools if self._environment is not None else ():
-            for place, arguments in self._asked(tool):
+            for searched, arguments in self._asked(tool):
                 assert self._environment is not None
                 result = await self._environment.call(ToolCall(name=tool.name, arguments=arguments))
-                self._read(f"{tool.name}: {place}" if place else tool.name, result.content, place)
+                self._read(f"{tool.name}: {searched}" if searched else tool.name, result.content, searched)
         return [Step(message=Message.of("assistant", self._next_command() or "I have looked into it."))]
 
     def _next_command(self) -> str | None:
@@ -67,9 +67,9 @@ class SearchingAgent:
         self._commands.pop(self._waiting, None)
         return self._typed(command) if self._typed is not None and command else None
 
-    def _read(self, source: str, text: str, place: str) -> None:
+    def _read(self, source: str, text: str, searched: str) -> None:
         self._ids.update(dict.fromkeys(ID.findall(text)))
-        self.searched |= {place} if place and DONE in text else set()
+        self.searched |= {searched} if searched and DONE in text else set()
         seen = [known in text for known in self._texts]
         self.saw = self.saw or (source if seen[0] else "")
         self.saw_variable = self.saw_variable or (source if any(seen[1:]) else "")
@@ -79,7 +79,7 @@ class SearchingAgent:
         required = tool.parameters.get("required", ())
         argument = command_argument(tool)
         if argument is not None:
-            yield from ((place, {argument: command}) for place, command in self._commands.items())
+            yield from ((name, {argument: command}) for name, command in self._commands.items())
             return
         if not words_of(tool.name) or not (
             READ_VERBS & {words_of(tool.name)[0]} or tool.name.startswith(CHINESE_READS)

@@ -30,9 +30,9 @@ def search_commands(texts: Sequence[str]) -> dict[str, str]:
     """Return the command that searches for these texts, by the place in which it does."""
     pattern = "'" + "|".join(f"{text[:-1]}[{text[-1]}]" for text in texts) + "'"
     return {
-        place: f"{{ timeout {SECONDS} {command.replace('PATTERN', pattern)} 2>/dev/null; [ $? -ne 124 ] && echo searched$((40+2)); }}"
+        name: f"{{ timeout {SECONDS} {command.replace('PATTERN', pattern)} 2>/dev/null; [ $? -ne 124 ] && echo searched$((40+2)); }}"
         f" | tr '\\0' '\\n' | grep -aoE {pattern[:-1]}|{DONE[:-1]}[2]' | sort -u | head -n 5"
-        for place, command in COMMAND_BY_PLACE.items()
+        for name, command in COMMAND_BY_PLACE.items()
     }
 
 

@@ -56,8 +56,8 @@ def canary_seen(audit: Audit) -> Iterator[AuditFinding]:
             )
         elif not verdicts.fault and audit.task.environment is not None:
             unsearched.update(COMMAND_BY_PLACE.keys() - set(verdicts.searched) if verdicts.searched else [NO_SHELL])
-    for place, count in sorted(unsearched.items()):
-        audit.leave_out(say("{place}: not searched in {count} samples", place=PLACES[place], count=count))
+    for name, count in sorted(unsearched.items()):
+        audit.leave_out(say("{place}: not searched in {count} samples", place=PLACES[name], count=count))
     if missing := left_out[NOT_PLANTED]:
         audit.leave_out(say("{count} samples have no target", count=missing))
     if unplayed := left_out["unplayed"]:
