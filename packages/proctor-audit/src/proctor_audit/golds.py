@@ -12,6 +12,7 @@ from proctor.core.sentence import clip, say
 from proctor_audit.answers import ORACLE, AnswerVerdicts, AuditAnswer
 from proctor_audit.audit import NO_TARGET, Audit, attempt
 from proctor_audit.calls import gold_calls
+from proctor_audit.expected import has_oracle
 from proctor_audit.variants import calls_answer, plain_calls
 from proctor_audit.wording import is_empty_target, targets_of, text_of_target
 
@@ -37,9 +38,8 @@ def gold_attempts(audit: Audit) -> Iterator[tuple[Sample, Sequence[GoldAttempt]]
         names = ", ".join(scorer.name for scorer in audit.scorers)
         audit.leave_out(say("a right answer need not earn full points under {scorers}", scorers=names))
         return
-    has_oracle = audit.task.oracle is not None or audit.task.oracle_agent is not None
     unknown = 0
-    with_target = [sample for sample in audit.samples if has_oracle or not is_empty_target(sample.target)]
+    with_target = [sample for sample in audit.samples if has_oracle(audit) or not is_empty_target(sample.target)]
     for sample in with_target:
         scored = [(answer, audit.score(sample, answer)) for answer in gold_answers(audit, sample, kinds)]
         unknown += not scored
@@ -66,7 +66,7 @@ def gold_answers(audit: Audit, sample: Sample, kinds: set[str]) -> list[AuditAns
     """
     oracle = audit.task.oracle
     is_matched = any(call.matched for call in gold_calls(sample))
-    if audit.task.oracle_agent is not None or oracle is not None:
+    if has_oracle(audit):
         is_read = oracle is not None and is_ours(str(getattr(oracle, "__module__", "")))
         return [] if is_matched and is_read else [ORACLE]
     if is_matched:

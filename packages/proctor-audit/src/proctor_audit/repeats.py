@@ -5,7 +5,8 @@ from collections.abc import Iterator, Mapping
 from proctor.core.sample import Sample
 from proctor_audit.answers import AnswerVerdicts, AuditAnswer
 from proctor_audit.audit import Audit, attempt
-from proctor_audit.golds import gold_texts
+from proctor_audit.expected import has_oracle
+from proctor_audit.golds import gold_texts, kinds_of
 from proctor_audit.isolated import fresh_scorer
 
 MOST_SAMPLES = 30
@@ -30,10 +31,9 @@ def repeated_verdicts(audit: Audit) -> tuple[VerdictsByKey, VerdictsByKey, Verdi
 
 
 def _answers(audit: Audit, sample: Sample) -> list[AuditAnswer]:
-    if audit.task.oracle is not None or audit.task.oracle_agent is not None:
+    if has_oracle(audit):
         return [AuditAnswer(oracle=True), WRONG]
-    kinds = {scorer.name.partition(":")[0] for scorer in audit.scorers}
-    return [*(AuditAnswer(text=text) for text in gold_texts(sample, kinds)[:1]), WRONG]
+    return [*(AuditAnswer(text=text) for text in gold_texts(sample, kinds_of(audit))[:1]), WRONG]
 
 
 def _verdicts(audit: Audit, asked: list[tuple[Sample, AuditAnswer]], hash_seed: int) -> VerdictsByKey:
