@@ -10,7 +10,7 @@ from proctor_audit.corpora import check_corpus
 DATA = Path(__file__).parents[1] / "data" / "audit"
 
 
-def counts(name: str) -> tuple[Counter[str], Counter[str], list[tuple[str, str | None, str | None]]]:
+def counts(name: str) -> tuple[Counter[str], Counter[str], list[tuple[str, str, str]]]:
     """Return how many lines of a corpus agree and how many there are, by class, and those that differ."""
     agree: Counter[str] = Counter()
     lines: Counter[str] = Counter()
