@@ -10,6 +10,7 @@ from endpoint import Endpoint, chat, data
 
 from proctor.agents.openai import ChatAgent, ModelConversation, conversation_with, make
 from proctor.chat.message_text import count_left_out
+from proctor.core.declared import ModelInfo
 from proctor.core.errors import BadInput, EnvironmentFailed, ProviderFailed
 from proctor.core.sample import Message, Sample, Text, Tool, ToolCall, ToolResult, Turn
 from proctor.core.task import Environment
@@ -218,7 +219,7 @@ def test_the_option_tools_says_how_tools_are_offered() -> None:
 
 
 @pytest.mark.parametrize(
-    ("how", "is_sent"), [({}, True), ({"prompted": True}, True), ({"pictures": False}, False)], ids=str
+    ("how", "is_sent"), [({}, True), ({"prompted": True}, True), ({"about": ModelInfo(pictures=False)}, False)], ids=str
 )
 async def test_a_picture_is_sent_or_its_absence_is_told_and_recorded(how: dict[str, Any], is_sent: bool) -> None:
     sent: list[Sequence[Message]] = []

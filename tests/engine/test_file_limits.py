@@ -5,7 +5,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from proctor.chat.message_text import count_left_out, only_text, result_text
+from proctor.chat.message_text import count_left_out, result_text
 from proctor.core.errors import EpisodeOver
 from proctor.core.sample import File, Message, Sample, ToolCall, ToolResult
 from proctor.engine import file_limits
@@ -94,6 +94,6 @@ def test_what_is_no_file_is_a_fault_of_the_tool() -> None:
 def test_a_reader_of_text_is_told_of_each_file_once() -> None:
     result = result_with(File(name="a.png", media_type="image/png", data=PNG))
     assert result_text(result) == "Done."
-    text = result_text(result, only_text)
+    text = result_text(result, ())
     assert text == "Done.\n[1 file left out: a.png (image/png, 100 bytes); it cannot be shown here.]"
-    assert result_text(msgspec.structs.replace(result, content=text), only_text) == text
+    assert result_text(msgspec.structs.replace(result, content=text), ()) == text

@@ -323,7 +323,7 @@ async def test_images_and_documents_are_sent_as_each_api_takes_them() -> None:
     parts = (
         Text(text="Look:"),
         File(media_type="image/png", data=b"png"),
-        File(name="a.pdf", media_type="application/pdf", data=b"%PDF"),
+        File(name="a.pdf", media_type="application/pdf", data=b"%PDF-1.7"),
         File(media_type="image/jpeg", url="https://a.example/b.jpg"),
         File(name="t.bin", data=b"1"),
     )

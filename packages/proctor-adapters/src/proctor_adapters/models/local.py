@@ -17,12 +17,13 @@ import msgspec
 from msgspec.structs import replace
 
 from proctor import registry
+from proctor.chat.message_text import text_of
 from proctor.chat.prompted_tools import tool_lines
 from proctor.chat.tool_schema import message_of, schema_of
 from proctor.config import converted
 from proctor.core.errors import BadInput, MissingExtra
 from proctor.core.parts import ModelPart, Tell
-from proctor.core.sample import Message, Text, Tool, ToolResult
+from proctor.core.sample import File, Message, Text, Tool, ToolResult
 from proctor.core.trajectory import Step
 from proctor.models import openai
 from proctor.transport import fetch
@@ -171,6 +172,7 @@ class LocalModel:
         self.name = Path(name).name if is_path(name) else name
         self.concurrency = options.slots
         self.pictures = False
+        self.takes = _takes_none
         self.seed = options.seed
         self._reference = name
         self._options = options
@@ -277,11 +279,16 @@ def _in_words(messages: Sequence[Message], instruction: str = "") -> list[Messag
     return [Message.of("system", instruction), *told]
 
 
+def _takes_none(_: File) -> bool:
+    """Say that a file is not sent: the server is given text."""
+    return False
+
+
 def _said(message: Message) -> str:
     calls = [{"name": call.name, "arguments": call.arguments} for call in message.calls]
     results = [f"{part.name} returned: {part.content}" for part in message.parts if isinstance(part, ToolResult)]
     made_calls = json.dumps(calls[0] if len(calls) == 1 else calls, ensure_ascii=False, default=str) if calls else ""
-    return "\n".join(filter(None, (message.text, made_calls, *results)))
+    return "\n".join(filter(None, (text_of([message]), made_calls, *results)))
 
 
 def _read(message: Message, tools: Sequence[Tool]) -> Message:

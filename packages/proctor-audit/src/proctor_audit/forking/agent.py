@@ -58,7 +58,7 @@ class ForkedAgent(ChatAgent):
             environment,
             max_steps=self._max_steps,
             prompted=self.tools == "text",
-            pictures=declared(ModelInfo, self._model).pictures,
+            about=declared(ModelInfo, self._model),
             prefix=self._prefix,
         )
         yield conversation
@@ -75,10 +75,10 @@ class ForkedConversation(ModelConversation):
         *,
         max_steps: int | None,
         prompted: bool,
-        pictures: bool,
+        about: ModelInfo,
         prefix: ForkedPrefix,
     ) -> None:
-        super().__init__(ask, environment, max_steps=max_steps, prompted=prompted, pictures=pictures)
+        super().__init__(ask, environment, about, max_steps=max_steps, prompted=prompted)
         self._prefix = prefix
         self._next = 0  # the recorded step that comes next
 

@@ -1,18 +1,18 @@
 """Sessions that several agents share: the tool loop of a conversation that keeps its messages, and a recorded one."""
 
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 
 from msgspec.structs import replace
 
-from proctor.chat.message_text import only_text, result_with_text
+from proctor.chat.message_text import result_with_text
 from proctor.chat.prompted_tools import describe_tools, read_calls, results_message
 from proctor.core.around import around
 from proctor.core.declared import EnvironmentInfo, declared
 from proctor.core.errors import EpisodeOver
 from proctor.core.media_type import PICTURES
 from proctor.core.run import most_replies
-from proctor.core.sample import Message, Tool, ToolCall, ToolResult, Turn
+from proctor.core.sample import File, Message, Tool, ToolCall, ToolResult, Turn
 from proctor.core.task import CallsTogether, Environment, Session
 from proctor.core.trajectory import Step, Stop, Trajectory
 
@@ -52,10 +52,12 @@ class AgentConversation:
         max_steps: replies at most in one turn, the limit of steps of the run if None; a turn that needs more stops
             as "step_limit", or as "task_limit" where the task has a lower limit.
         prompted: describe the tools in a system message, and read calls from the text of the replies.
-        pictures: False for an agent that cannot be sent the pictures of results; a line of their text says so then.
+        media: the media types of files that results are sent with; a line of their text names each other file.
+        takes: returns False for a file of a message that the agent is not sent; None if it takes every file.
 
     Attributes:
         received: the steps of the turn that is under way, for a time limit that ends it.
+        files_left_out: how many files of the messages so far were not sent.
     """
 
     def __init__(
@@ -65,15 +67,18 @@ class AgentConversation:
         *,
         max_steps: int | None = None,
         prompted: bool = False,
-        pictures: bool = True,
+        media: Collection[str] = PICTURES,
+        takes: Callable[[File], bool] | None = None,
     ) -> None:
         self.received: list[Step] = []
+        self.files_left_out = 0
         self._ask = ask
         self._environment = environment
         self._about = declared(EnvironmentInfo, environment) if environment is not None else NO_ENVIRONMENT
         self._max_steps = max_steps
         self._prompted = prompted
-        self._pictures = pictures
+        self._media = media
+        self._takes = takes
         self._messages: list[Message] = []
         self._tools: Sequence[Tool] = ()
 
@@ -81,6 +86,9 @@ class AgentConversation:
         """Return the agent's reply, or with an environment all steps until it answers."""
         self.received = []
         self._messages.extend(turn.messages)
+        if self._takes is not None:
+            files = [part for message in turn.messages for part in message.parts if isinstance(part, File)]
+            self.files_left_out += sum(not self._takes(file) for file in files)
         self._tools = turn.tools or self._tools  # those of an earlier turn stay, as a simulated user brings none
         of_task, limits = self._about.max_steps, around.get().limits
         most = self._max_steps or limits.steps if of_task is None else most_replies(limits, self._max_steps, of_task)
@@ -110,7 +118,7 @@ class AgentConversation:
     async def _reply(self) -> Sequence[Step]:
         in_words = self._prompted and self._tools
         asked = [describe_tools(self._tools), *self._messages] if in_words else self._messages
-        if not self._pictures:
+        if not self._media:
             asked = list(map(_without_files, asked))
         steps = await self._ask(asked, () if in_words else self._tools)
         for step in steps:
@@ -125,7 +133,7 @@ class AgentConversation:
         """Run the calls of one reply; False if the environment does not run them, which ends the turn."""
         results: list[ToolResult] = []
         wording = None if self._tools else self._about.wording
-        is_sent = PICTURES.__contains__ if self._pictures and wording is None else only_text
+        media = self._media if wording is None else ()
         batches = [calls] if isinstance(environment, CallsTogether) else [[call] for call in calls]
         for batch in batches:
             clock = Clock()
@@ -136,13 +144,13 @@ class AgentConversation:
                 raise
             if given is None:
                 return False
-            worded = [result_with_text(result, is_sent) for result in given]
+            worded = [result_with_text(result, media) for result in given]
             results.extend(worded)
             self.received.extend(clock.split(_steps(worded)))
         if wording is not None:
             self._messages.extend(wording.results(calls, results))
         else:
-            self._messages.append(results_message(results) if self._prompted else _of_tool(results))
+            self._messages.append(results_message(results, media) if self._prompted else _of_tool(results))
         return True
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from proctor.chat.agent_replies import clean
-from proctor.chat.message_text import only_text, result_with_text
+from proctor.chat.message_text import result_with_text
 from proctor.core.declared import EnvironmentInfo, declared
 from proctor.core.errors import BadInput
 from proctor.core.sample import File, Message, Part, Tool, ToolCall, ToolResult, Turn
@@ -88,7 +88,7 @@ class EnvironmentTools:
             self._ended = error
             raise _Ended from error
         if not self._gives_files:
-            result = result_with_text(result, only_text)
+            result = result_with_text(result, media=())
         key = (name, clean(result.content))
         if result.is_error:
             self._failed.add(key)

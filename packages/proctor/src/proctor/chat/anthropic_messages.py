@@ -5,21 +5,22 @@ events of a stream). Blocks of thinking go back unchanged, with their signatures
 """
 
 from base64 import b64encode
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from proctor.chat.dialect import CallIds, Json, ModelReply, Request, TimedReply, count_of, opaque_of, schema_in, stop_of
-from proctor.chat.message_text import file_note, pictures_of, result_text
-from proctor.chat.messages import bytes_of
+from proctor.chat.message_text import file_note, media_of_result, media_to_send, result_text
 from proctor.chat.streaming import Ear
+from proctor.core.media_type import PDF, PICTURES
 from proctor.core.sample import File, Message, Part, Reasoning, Text, Tool, ToolCall, ToolResult
 from proctor.core.trajectory import Stop, Usage
 from proctor.transport.faults import RequestFault, fault_of_status
 
 API = "anthropic"
-_IMAGES = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
+ADDRESSED = (*sorted(PICTURES), PDF)
+KINDS = (*ADDRESSED, "text/")
 _STOPS: Mapping[str | None, Stop] = {
     "max_tokens": "length",
     "model_context_window_exceeded": "length",
@@ -104,7 +105,7 @@ _change = msgspec.json.Decoder(AnthropicReply)
 
 def to_body(fixed: Json, request: Request) -> Json:
     body = dict(fixed)
-    system, messages = to_messages(request.messages, request.names)
+    system, messages = _messages(request)
     if system:
         body["system"] = system
     body["messages"] = messages
@@ -118,7 +119,7 @@ def to_body(fixed: Json, request: Request) -> Json:
     return body
 
 
-def to_messages(messages: Sequence[Message], names: Mapping[str, str]) -> tuple[str, list[Json]]:
+def _messages(request: Request) -> tuple[str, list[Json]]:
     """Return the system prompt, and the other messages with neighbours of one role joined.
 
     A system message after the first other one is sent as the user's, as not every model takes it in between.
@@ -126,12 +127,12 @@ def to_messages(messages: Sequence[Message], names: Mapping[str, str]) -> tuple[
     system: list[str] = []
     entries: list[Json] = []
     ids = CallIds()
-    for message in messages:
+    for message in request.messages:
         if message.role == "system" and not entries:
             system.append(message.text)
             continue
         role = "assistant" if message.role == "assistant" else "user"
-        blocks = list(_blocks(message, names, ids))
+        blocks = list(_blocks(message, request, ids))
         if not blocks:
             continue
         if entries and entries[-1]["role"] == role:
@@ -287,14 +288,14 @@ def _part(block: ContentBlock) -> Part | None:
     return None  # of the provider's own tools, which are not ours to run
 
 
-def _blocks(message: Message, names: Mapping[str, str], ids: CallIds) -> Iterator[Json]:
+def _blocks(message: Message, request: Request, ids: CallIds) -> Iterator[Json]:
     for part in message.parts:
         match part:
             case Text(text=text):
                 if text.strip():  # the API refuses others
                     yield {"type": "text", "text": text}
             case File():
-                yield _file(part)
+                yield _file(part, request.kinds)
             case Reasoning():
                 kept = opaque_of(part, API)
                 if "data" in kept:
@@ -303,17 +304,18 @@ def _blocks(message: Message, names: Mapping[str, str], ids: CallIds) -> Iterato
                     yield {"type": "thinking", "thinking": part.text, "signature": kept["signature"]}
             case ToolCall():
                 arguments = dict(part.arguments) if part.raw is None else {"arguments": part.raw}
-                name = names.get(part.name, part.name)
+                name = request.names.get(part.name, part.name)
                 yield {"type": "tool_use", "id": ids.of_call(part.id), "name": name, "input": arguments}
             case ToolResult():
-                result = {"type": "tool_result", "tool_use_id": ids.of_result(part.id), "content": _result(part)}
+                content = _result(part, request.result_media)
+                result = {"type": "tool_result", "tool_use_id": ids.of_result(part.id), "content": content}
                 yield {**result, "is_error": True} if part.is_error else result
 
 
-def _result(result: ToolResult) -> str | list[Json]:
-    text = result_text(result)
-    pictures = [_encoded("image", file.media_type, data) for file, data in pictures_of(result)]
-    return [*([{"type": "text", "text": text}] if text.strip() else []), *pictures] if pictures else text
+def _result(result: ToolResult, result_media: Collection[str]) -> str | list[Json]:
+    text = result_text(result, result_media)
+    media = [_encoded(file.media_type, data) for file, data in media_of_result(result, result_media)]
+    return [*([{"type": "text", "text": text}] if text.strip() else []), *media] if media else text
 
 
 def _tool(tool: Tool, names: Mapping[str, str]) -> Json:
@@ -326,21 +328,19 @@ def _tool(tool: Tool, names: Mapping[str, str]) -> Json:
     }
 
 
-def _encoded(kind: str, media_type: str, data: bytes) -> Json:
+def _encoded(media_type: str, data: bytes) -> Json:
+    kind = "document" if media_type == PDF else "image"
     return {"type": kind, "source": {"type": "base64", "media_type": media_type, "data": b64encode(data).decode()}}
 
 
-def _file(file: File) -> Json:
-    kind = "image" if file.media_type in _IMAGES else "document" if file.media_type == "application/pdf" else ""
-    if kind and file.url is not None:
-        return {"type": kind, "source": {"type": "url", "url": file.url}}
-    data = bytes_of(file)
-    if data is None:
+def _file(file: File, kinds: Sequence[str]) -> Json:
+    sent = media_to_send(file, kinds, ADDRESSED)
+    if sent is None:
         return {"type": "text", "text": file_note(file)}
-    if kind:
-        return _encoded(kind, file.media_type, data)
-    if file.media_type.startswith("text/"):
-        text = data.decode("utf-8", "replace")
-        source = {"type": "text", "media_type": "text/plain", "data": text}
+    if sent.url is not None:
+        kind = "document" if sent.media_type == PDF else "image"
+        return {"type": kind, "source": {"type": "url", "url": sent.url}}
+    if sent.media_type.startswith("text/"):
+        source = {"type": "text", "media_type": "text/plain", "data": sent.data.decode("utf-8", "replace")}
         return {"type": "document", "source": source, **({"title": file.name} if file.name else {})}
-    return {"type": "text", "text": file_note(file)}
+    return _encoded(sent.media_type, sent.data)

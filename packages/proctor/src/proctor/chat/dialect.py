@@ -4,7 +4,7 @@ A chat model (`models.openai.ChatModel`) knows addresses, keys, pace, cache and 
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import count
 from typing import Any, Literal, NamedTuple, Protocol
 
@@ -12,6 +12,7 @@ import msgspec
 from msgspec.structs import replace
 
 from proctor.core.errors import BadInput
+from proctor.core.media_type import PDF, PICTURES
 from proctor.core.sample import Message, Part, Reasoning, Text, Tool, ToolCall
 from proctor.core.trajectory import Stop, Usage
 from proctor.transport.client import Fold
@@ -45,6 +46,8 @@ class Request(NamedTuple):
     response_format: Mapping[str, Any] | None  # in the form of chat completions
     seed: int | None
     is_streamed: bool
+    kinds: Sequence[str] = ()  # beginnings of the media types of files that messages are sent with
+    result_media: Collection[str] = PICTURES  # media types of files that tool results are sent with
 
 
 class BatchKind(NamedTuple):
@@ -60,10 +63,16 @@ class Dialect(Protocol):
     Attributes:
         seed: what a model is asked with, unless a call names another; None where the API has none.
         objects: the fields of a request that it adds to, so that they have to be objects.
+        kinds: the beginnings of the media types of files that its messages take.
+        addressed: those that they also take as an address.
+        result_media: the media types of files that its tool results take.
     """
 
     seed: int | None = None
     objects: Sequence[str] = ()
+    kinds: Sequence[str] = ()
+    addressed: Sequence[str] = ()
+    result_media: frozenset[str] = PICTURES | {PDF}
 
     def access(self) -> tuple[str, str]:
         """Return the base URL, and the environment variable with the key."""

@@ -11,15 +11,15 @@ from typing import Any
 import msgspec
 
 from proctor.chat.dialect import CallIds, Json, ModelReply, Request, TimedReply, count_of, opaque_of, schema_in, stop_of
-from proctor.chat.message_text import file_note, pictures_of, result_text
-from proctor.chat.messages import bytes_of
+from proctor.chat.message_text import file_note, media_of_result, media_to_send, result_text
 from proctor.chat.streaming import Ear
+from proctor.core.media_type import MP3, PDF
 from proctor.core.sample import File, Message, Part, Reasoning, Text, Tool, ToolCall, ToolResult
 from proctor.core.trajectory import Stop, Usage
 from proctor.transport.faults import RequestFault, fault_of_status
 
 API = "gemini"
-_TAKEN = ("image/", "audio/", "video/", "text/", "application/pdf")
+KINDS = ("image/", "audio/", "video/", "text/", PDF)
 _STOPS: Mapping[str | None, Stop] = {
     "MAX_TOKENS": "length",
     "SAFETY": "filtered",
@@ -86,7 +86,7 @@ def to_body(fixed: Json, request: Request) -> Json:
     system = [message.text for message in request.messages if message.role == "system"]
     if any(system):
         body["systemInstruction"] = {"parts": [{"text": "\n\n".join(filter(None, system))}]}
-    body["contents"] = to_contents(request.messages, request.names)
+    body["contents"] = _contents(request)
     if request.tools:
         body["tools"] = [{"functionDeclarations": [_tool(tool, request.names) for tool in request.tools]}]
     if request.response_format is not None:
@@ -98,12 +98,12 @@ def to_body(fixed: Json, request: Request) -> Json:
     return {**body, "generationConfig": config} if config else body
 
 
-def to_contents(messages: Sequence[Message], names: Mapping[str, str]) -> list[Json]:
+def _contents(request: Request) -> list[Json]:
     """Return the messages without those of the system, with neighbours of one role joined."""
     entries: list[Json] = []
     ids = CallIds()
-    for message in messages:
-        if message.role == "system" or not (parts := list(_parts(message, names, ids))):
+    for message in request.messages:
+        if message.role == "system" or not (parts := list(_parts(message, request, ids))):
             continue
         role = "model" if message.role == "assistant" else "user"
         if entries and entries[-1]["role"] == role:
@@ -241,7 +241,7 @@ def _read_part(part: GeminiPart) -> Iterator[Part]:
         yield Text(text=part.text)
 
 
-def _parts(message: Message, names: Mapping[str, str], ids: CallIds) -> Iterator[Json]:
+def _parts(message: Message, request: Request, ids: CallIds) -> Iterator[Json]:
     signed: Json = {}
     for part in message.parts:
         fields: Json | None = None
@@ -257,27 +257,27 @@ def _parts(message: Message, names: Mapping[str, str], ids: CallIds) -> Iterator
             case Text(text=text):
                 fields = {"text": text} if text or signed else None
             case File():
-                fields = _file(part)
+                fields = _file(part, request.kinds)
             case ToolCall():
                 id = ids.of_call(part.id)
-                fields = {"functionCall": {"id": id, "name": names.get(part.name, part.name), "args": part.arguments}}
+                fields = {
+                    "functionCall": {"id": id, "name": request.names.get(part.name, part.name), "args": part.arguments}
+                }
             case ToolResult():
                 id = ids.of_result(part.id)
-                response = {"error" if part.is_error else "output": result_text(part)}
-                name = names.get(part.name, part.name)
-                fields = {"functionResponse": {"id": id, "name": name, "response": response, **_pictures(part)}}
+                response = {"error" if part.is_error else "output": result_text(part, request.result_media)}
+                name = request.names.get(part.name, part.name)
+                media = [_inline(file.media_type, data) for file, data in media_of_result(part, request.result_media)]
+                fields = {"id": id, "name": name, "response": response} | ({"parts": media} if media else {})
+                fields = {"functionResponse": fields}
         if fields is not None:
             yield {**fields, **signed}
             signed = {}
 
 
-def _pictures(result: ToolResult) -> Json:
-    parts = [_inline(file.media_type, data) for file, data in pictures_of(result)]
-    return {"parts": parts} if parts else {}
-
-
 def _inline(media_type: str, data: bytes) -> Json:
-    return {"inlineData": {"mimeType": media_type, "data": b64encode(data).decode()}}
+    name = "audio/mp3" if media_type == MP3 else media_type  # the name that the API documents
+    return {"inlineData": {"mimeType": name, "data": b64encode(data).decode()}}
 
 
 def _tool(tool: Tool, names: Mapping[str, str]) -> Json:
@@ -286,11 +286,10 @@ def _tool(tool: Tool, names: Mapping[str, str]) -> Json:
     return {**about, "parametersJsonSchema": {**schema, "type": "object"}, **tool.extra}
 
 
-def _file(file: File) -> Json:
-    if file.media_type.startswith(_TAKEN):
-        if file.url is not None:
-            return {"fileData": {"mimeType": file.media_type, "fileUri": file.url}}
-        data = bytes_of(file)
-        if data is not None:
-            return _inline(file.media_type, data)
-    return {"text": file_note(file)}
+def _file(file: File, kinds: Sequence[str]) -> Json:
+    sent = media_to_send(file, kinds, KINDS)
+    if sent is None:
+        return {"text": file_note(file)}
+    if sent.url is not None:
+        return {"fileData": {"mimeType": sent.media_type, "fileUri": sent.url}}
+    return _inline(sent.media_type, sent.data)

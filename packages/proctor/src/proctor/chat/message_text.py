@@ -3,16 +3,18 @@
 import json
 import re
 from base64 import b64encode
-from collections.abc import Callable, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from proctor.core.media_type import PICTURES
+from proctor.core.media_type import MP3, PDF, PICTURES, WAV, type_by_bytes
 from proctor.core.sample import File, Message, Text, ToolResult
 from proctor.runtime.files import reading
 
 _json = json.JSONEncoder(ensure_ascii=False, default=str)
+MOST_FILE_BYTES = 20_000_000
 _LEFT_OUT = re.compile(r"\[(\d{1,9}) files? left out: ")  # anywhere: libraries put a result into JSON
 
 
@@ -53,32 +55,66 @@ def left_out(file: File, why: str) -> str:
     return f"[1 file left out: {describe_file(file)}; {why}.]"
 
 
-def pictures_of(result: ToolResult) -> list[tuple[File, bytes]]:
-    """Return the pictures of a tool result that are sent to a model: bytes only, as a path is the word of the tool."""
-    return [(file, file.data) for file in result.files if file.media_type in PICTURES and file.data is not None]
+class MediaBytes(NamedTuple):
+    """A file as a request holds it: its media type, and its bytes or its address."""
+
+    media_type: str
+    data: bytes
+    url: str | None = None
 
 
-def result_text(result: ToolResult, is_sent: Callable[[str], bool] = PICTURES.__contains__) -> str:
+def media_to_send(file: File, kinds: Sequence[str], addressed: Sequence[str] = ()) -> MediaBytes | None:
+    """Return a file of a message as an API is sent it; None for one that it does not take, or that cannot be read.
+
+    Its bytes decide whether it is a PDF or sound, whatever its name or declared type is.
+
+    Args:
+        kinds: the beginnings of the media types that the API takes as bytes.
+        addressed: those that it also takes as an address.
+    """
+    if file.url is not None:
+        return MediaBytes(file.media_type, b"", file.url) if file.media_type.startswith(tuple(addressed)) else None
+    if (data := bytes_of(file)) is None:
+        return None
+    kind = type_by_bytes(data) or file.media_type
+    if kind in (PDF, WAV, MP3) and kind != type_by_bytes(data):
+        return None
+    return MediaBytes(kind, data) if kind.startswith(tuple(kinds)) else None
+
+
+def bytes_of(file: File) -> bytes | None:
+    """Return the bytes of a file that the data set brought; None when it is not there or too large."""
+    if file.data is not None:
+        return file.data
+    try:
+        if file.path is None or (path := Path(file.path)).stat().st_size > MOST_FILE_BYTES:
+            return None
+        return path.read_bytes()
+    except OSError:
+        return None
+
+
+def media_of_result(result: ToolResult, media: Collection[str] = PICTURES) -> list[tuple[File, bytes]]:
+    """Return the files of a tool result that are sent to a model: bytes only, as a path is the word of the tool."""
+    return [(file, file.data) for file in result.files if file.media_type in media and file.data is not None]
+
+
+def result_text(result: ToolResult, media: Collection[str] = PICTURES) -> str:
     """Return the text of a tool result, with a line for each file that cannot be sent with it.
 
     Args:
-        is_sent: whether files of a media type are sent to who reads this.
+        media: the media types of the files that are sent to who reads this.
     """
     if not result.files:
         return result.content
-    files = (file for file in result.files if file.data is None or not is_sent(file.media_type))
+    files = (file for file in result.files if file.data is None or file.media_type not in media)
     missing = [left_out(file, "it cannot be shown here") for file in files]
     return "\n".join(filter(None, (result.content, *(line for line in missing if line not in result.content))))
 
 
-def result_with_text(result: ToolResult, is_sent: Callable[[str], bool]) -> ToolResult:
+def result_with_text(result: ToolResult, media: Collection[str]) -> ToolResult:
     """Return a result whose text says which of its files are not sent."""
-    return replace(result, content=result_text(result, is_sent)) if result.files else result
-
-
-def only_text(_: str) -> bool:
-    """Say that files of no media type are sent."""
-    return False
+    return replace(result, content=result_text(result, media)) if result.files else result
 
 
 def count_left_out(messages: Sequence[Message]) -> int:

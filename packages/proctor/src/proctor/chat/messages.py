@@ -5,23 +5,27 @@ an id, arguments as an object, `reasoning_content` or `reasoning` besides the co
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from base64 import b64encode
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
 from proctor.chat.dialect import Json, ModelReply, count_of, stop_of
-from proctor.chat.message_text import data_url, file_note, pictures_of, result_text
+from proctor.chat.message_text import MediaBytes, data_url, file_note, media_of_result, media_to_send, result_text
 from proctor.chat.thinking import parted
+from proctor.core.media_type import MP3, PDF, PICTURES, SOUNDS, WAV
 from proctor.core.sample import File, Message, Part, Reasoning, Text, Tool, ToolCall, ToolResult
 from proctor.core.trajectory import Stop, Usage
 from proctor.transport.faults import RequestFault, fault_of_status, shown
 from proctor.transport.repair import repaired
 
-MOST_FILE_BYTES = 20_000_000
 MOST_COST = 1e6  # of one request; what is above is no price, and would be in every sum
+KINDS = ("image/", PDF, *sorted(SOUNDS))
+ADDRESSED = ("image/",)
+RESULT_MEDIA = PICTURES | SOUNDS | {PDF}
+_SOUND_FORMATS = {WAV: "wav", MP3: "mp3"}
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_-]")
 _STOP_BY_REASON: Mapping[str | None, Stop] = {
@@ -176,26 +180,36 @@ def to_tools(tools: Sequence[Tool], names: Mapping[str, str]) -> list[Json]:
     ]
 
 
-def to_messages(messages: Sequence[Message], names: Mapping[str, str]) -> list[Json]:
-    """Return the messages of a request; reasoning is not sent back, and files that are no images become a note.
+def to_messages(
+    messages: Sequence[Message],
+    names: Mapping[str, str],
+    kinds: Sequence[str] = ADDRESSED,
+    result_media: Collection[str] = PICTURES,
+) -> list[Json]:
+    """Return the messages of a request; reasoning is not sent back, and files that are not sent become a note.
 
-    A result of a tool is text here, so its pictures follow all results of the same reply as a message of the user.
+    A result of a tool is text here, so its files follow all results of the same reply as a message of the user.
+
+    Args:
+        kinds: the beginnings of the media types of files that are sent; for agents those of images only.
+        result_media: the media types of files that are sent with results of tools.
     """
     entries: list[Json] = []
-    pictures: list[Json] = []
+    media: list[Json] = []
     for message in messages:
         parts = message.parts
         if message.role == "tool":
-            pictures.extend(part for result in parts if isinstance(result, ToolResult) for part in _pictures(result))
-        elif pictures:
-            entries.append({"role": "user", "content": pictures})
-            pictures = []
+            results = (part for part in parts if isinstance(part, ToolResult))
+            media.extend(part for result in results for part in _media(result, result_media))
+        elif media:
+            entries.append({"role": "user", "content": media})
+            media = []
         if len(parts) == 1 and isinstance(parts[0], Text) and message.role != "tool":
             entries.append({"role": message.role, "content": parts[0].text})
         else:
-            entries.extend(_of_parts(message, names))
-    if pictures:
-        entries.append({"role": "user", "content": pictures})
+            entries.extend(_of_parts(message, names, kinds, result_media))
+    if media:
+        entries.append({"role": "user", "content": media})
     return entries
 
 
@@ -278,7 +292,9 @@ def _call(call: CallReply, function: FunctionReply, own_names: Mapping[str, str]
     return tool_call
 
 
-def _of_parts(message: Message, names: Mapping[str, str]) -> Iterator[Json]:
+def _of_parts(
+    message: Message, names: Mapping[str, str], kinds: Sequence[str], result_media: Collection[str]
+) -> Iterator[Json]:
     texts: list[Json] = []
     calls: list[Json] = []
     results: list[Json] = []
@@ -287,54 +303,45 @@ def _of_parts(message: Message, names: Mapping[str, str]) -> Iterator[Json]:
             case Text(text=text):
                 texts.append({"type": "text", "text": text})
             case File():
-                texts.append(_file(part))
+                texts.append(_file(part, kinds))
             case ToolCall():
                 function = {"name": names.get(part.name, part.name), "arguments": part.arguments_text()}
                 calls.append({"id": part.id or f"call_{len(calls)}", "type": "function", "function": function})
             case ToolResult():
-                results.append(
-                    {"role": "tool", "tool_call_id": part.id or f"call_{len(results)}", "content": result_text(part)}
-                )
+                content = result_text(part, result_media)
+                results.append({"role": "tool", "tool_call_id": part.id or f"call_{len(results)}", "content": content})
             case Reasoning():
                 pass
     yield from results
     if message.role == "tool" and results:
         return
-    content: object = texts
+    fields: Json = {"role": message.role, "content": texts}
     if all(part["type"] == "text" for part in texts):
-        content = "".join(part["text"] for part in texts)
-    fields: Json = {"role": message.role, "content": content}
+        fields["content"] = "".join(part["text"] for part in texts)
     if calls:
-        fields["content"] = content or None
+        fields["content"] = fields["content"] or None
         fields["tool_calls"] = calls
     if fields["content"] or calls or not results:
         yield fields
 
 
-def _pictures(result: ToolResult) -> Iterator[Json]:
-    for file, data in pictures_of(result):
+def _media(result: ToolResult, result_media: Collection[str]) -> Iterator[Json]:
+    for file, data in media_of_result(result, result_media):
         call = f"{result.name} ({result.id})" if result.id else result.name
-        yield {"type": "text", "text": f"{file.name or 'A picture'}, from the result of {call}:"}
-        yield {"type": "image_url", "image_url": {"url": data_url(file.media_type, data)}}
+        yield {"type": "text", "text": f"{file.name or 'A file'}, from the result of {call}:"}
+        yield _worded(file.name, MediaBytes(file.media_type, data))
 
 
-def _file(file: File) -> Json:
-    if file.media_type.startswith("image/"):
-        if file.url is not None:
-            return {"type": "image_url", "image_url": {"url": file.url}}
-        data = bytes_of(file)
-        if data is not None:
-            return {"type": "image_url", "image_url": {"url": data_url(file.media_type, data)}}
-    return {"type": "text", "text": file_note(file)}
+def _file(file: File, kinds: Sequence[str]) -> Json:
+    sent = media_to_send(file, kinds, ADDRESSED)
+    return {"type": "text", "text": file_note(file)} if sent is None else _worded(file.name, sent)
 
 
-def bytes_of(file: File) -> bytes | None:
-    """Return the bytes of a file that the data set brought; None when it is not there or too large."""
-    if file.data is not None:
-        return file.data
-    try:
-        if file.path is None or (path := Path(file.path)).stat().st_size > MOST_FILE_BYTES:
-            return None
-        return path.read_bytes()
-    except OSError:
-        return None
+def _worded(name: str, sent: MediaBytes) -> Json:
+    if sent.media_type in _SOUND_FORMATS:
+        sound = {"data": b64encode(sent.data).decode(), "format": _SOUND_FORMATS[sent.media_type]}
+        return {"type": "input_audio", "input_audio": sound}
+    url = data_url(sent.media_type, sent.data) if sent.url is None else sent.url
+    if sent.media_type == PDF:
+        return {"type": "file", "file": {"filename": name or "file.pdf", "file_data": url}}
+    return {"type": "image_url", "image_url": {"url": url}}

@@ -2,12 +2,13 @@
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 import msgspec
 
-from proctor.chat.message_text import pictures_of, result_text
+from proctor.chat.message_text import media_of_result, result_text
+from proctor.core.media_type import PICTURES
 from proctor.core.sample import Message, Part, Text, Tool, ToolCall, ToolResult
 
 MOST_CALLS = 64
@@ -49,14 +50,15 @@ def read_calls(message: Message, tools: Sequence[Tool]) -> Message:
     return Message(role=message.role, parts=(*kept, *calls)) if calls else message
 
 
-def results_message(results: Sequence[ToolResult]) -> Message:
-    """Return the results of calls as a user message, their pictures after the text."""
+def results_message(results: Sequence[ToolResult], media: Collection[str] = PICTURES) -> Message:
+    """Return the results of calls as a user message, their files of the media types that are sent after the text."""
     content = [
-        {"name": result.name, "error" if result.is_error else "result": result_text(result)} for result in results
+        {"name": result.name, "error" if result.is_error else "result": result_text(result, media)}
+        for result in results
     ]
     text = Text(text="Results of the calls:\n" + json.dumps(content, ensure_ascii=False))
-    pictures = (file for result in results for file, _ in pictures_of(result))
-    return Message(role="user", parts=(text, *pictures))
+    files = (file for result in results for file, _ in media_of_result(result, media))
+    return Message(role="user", parts=(text, *files))
 
 
 def _values(text: str) -> Iterator[Any]:

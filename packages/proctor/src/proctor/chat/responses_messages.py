@@ -4,15 +4,16 @@ The shapes are those of the `openai` package, release 3.54.0 (types/responses). 
 comes back encrypted, and goes with the next request, right before the item that it led to.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from proctor.chat.dialect import CallIds, Json, ModelReply, Request, TimedReply, count_of, opaque_of, stop_of
-from proctor.chat.message_text import data_url, file_note, pictures_of, result_text
-from proctor.chat.messages import OutputDetails, PromptDetails, bytes_of
+from proctor.chat.message_text import MediaBytes, data_url, file_note, media_of_result, media_to_send, result_text
+from proctor.chat.messages import OutputDetails, PromptDetails
 from proctor.chat.streaming import Ear
+from proctor.core.media_type import PDF
 from proctor.core.sample import File, Message, Part, Reasoning, Text, Tool, ToolCall, ToolResult
 from proctor.core.trajectory import Usage
 from proctor.transport.faults import RequestFault, fault_of_status
@@ -26,6 +27,7 @@ _DELTAS = {
     "response.reasoning_summary_text.delta": True,
     "response.reasoning_text.delta": True,
 }
+KINDS = ("image/", PDF)
 _ENDS = ("response.completed", "response.incomplete", "response.failed")
 
 
@@ -83,7 +85,7 @@ _kind = msgspec.json.Decoder(ResponsesEvent)
 def to_body(fixed: Json, request: Request) -> Json:
     body = dict(fixed)
     ids = CallIds()
-    body["input"] = [item for message in request.messages for item in _items(message, request.names, ids)]
+    body["input"] = [item for message in request.messages for item in _items(message, request, ids)]
     if request.tools:
         body["tools"] = [_tool(tool, request.names) for tool in request.tools]
     if request.response_format is not None:
@@ -202,7 +204,7 @@ def _read_item(item: OutputItem) -> Iterator[Part]:
             yield ToolCall.from_text(item.name or "", item.arguments or "{}", id=item.call_id or item.id or "")
 
 
-def _items(message: Message, names: Mapping[str, str], ids: CallIds) -> Iterator[Json]:
+def _items(message: Message, request: Request, ids: CallIds) -> Iterator[Json]:
     """Yield the items of a message; reasoning that led to nothing is left out, as the API refuses it."""
     content: list[Json] = []
     waiting: list[Json] = []
@@ -216,7 +218,7 @@ def _items(message: Message, names: Mapping[str, str], ids: CallIds) -> Iterator
             case Text(text=text):
                 content.append({"type": "input_text", "text": text})
             case File():
-                content.append(_file(part))
+                content.append(_file(part, request.kinds))
             case Reasoning():
                 kept = opaque_of(part, API)
                 if "phase" in kept:
@@ -224,11 +226,11 @@ def _items(message: Message, names: Mapping[str, str], ids: CallIds) -> Iterator
                 elif "encrypted_content" in kept:
                     waiting.append({"type": "reasoning", **kept})
             case ToolCall():
-                name, id = names.get(part.name, part.name), ids.of_call(part.id)
+                name, id = request.names.get(part.name, part.name), ids.of_call(part.id)
                 fields = {"type": "function_call", "call_id": id, "name": name, "arguments": part.arguments_text()}
             case ToolResult():
                 id = ids.of_result(part.id)
-                fields = {"type": "function_call_output", "call_id": id, "output": _output(part)}
+                fields = {"type": "function_call_output", "call_id": id, "output": _output(part, request.result_media)}
         if fields is not None:
             yield from waiting
             waiting = []
@@ -238,12 +240,12 @@ def _items(message: Message, names: Mapping[str, str], ids: CallIds) -> Iterator
         yield {"role": "user" if message.role == "tool" else message.role, "content": only}
 
 
-def _output(result: ToolResult) -> str | list[Json]:
-    text = result_text(result)
-    pictures = [
-        {"type": "input_image", "image_url": data_url(file.media_type, data)} for file, data in pictures_of(result)
+def _output(result: ToolResult, result_media: Collection[str]) -> str | list[Json]:
+    text = result_text(result, result_media)
+    media = [
+        _worded(file.name, MediaBytes(file.media_type, data)) for file, data in media_of_result(result, result_media)
     ]
-    return [*([{"type": "input_text", "text": text}] if text else []), *pictures] if pictures else text
+    return [*([{"type": "input_text", "text": text}] if text else []), *media] if media else text
 
 
 def _tool(tool: Tool, names: Mapping[str, str]) -> Json:
@@ -257,16 +259,15 @@ def _tool(tool: Tool, names: Mapping[str, str]) -> Json:
     }
 
 
-def _file(file: File) -> Json:
-    is_image = file.media_type.startswith("image/")
-    if not is_image and file.media_type != "application/pdf":
-        return {"type": "input_text", "text": file_note(file)}
-    data = bytes_of(file) if file.url is None else b""
-    if data is None:
-        return {"type": "input_text", "text": file_note(file)}
-    url = data_url(file.media_type, data) if file.url is None else file.url
-    if is_image:
+def _file(file: File, kinds: Sequence[str]) -> Json:
+    sent = media_to_send(file, kinds, KINDS)
+    return {"type": "input_text", "text": file_note(file)} if sent is None else _worded(file.name, sent)
+
+
+def _worded(name: str, sent: MediaBytes) -> Json:
+    url = data_url(sent.media_type, sent.data) if sent.url is None else sent.url
+    if sent.media_type != PDF:
         return {"type": "input_image", "image_url": url}
-    if file.url is not None:
+    if sent.url is not None:
         return {"type": "input_file", "file_url": url}
-    return {"type": "input_file", "filename": file.name or "file.pdf", "file_data": url}
+    return {"type": "input_file", "filename": name or "file.pdf", "file_data": url}

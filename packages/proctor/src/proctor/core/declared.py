@@ -70,7 +70,8 @@ class ModelInfo(msgspec.Struct, frozen=True, kw_only=True):
         seed: the seed it was made with; each repeat adds one, as all replies would be the same otherwise.
         bounded: True if its replies are constrained by the schema, including the bounds in it.
         reports_cost: True if its usage says what it cost, or it costs nothing.
-        pictures: False if it cannot be sent the pictures in results of tools.
+        pictures, pdf, sound: True if it is sent the pictures, PDFs, or WAV and MP3 files in results of tools.
+        takes: a function that returns False for a file of a message that it is not sent; None if it takes every file.
     """
 
     concurrency: Count | None = None
@@ -78,6 +79,9 @@ class ModelInfo(msgspec.Struct, frozen=True, kw_only=True):
     bounded: bool = False
     reports_cost: bool = False
     pictures: bool = True
+    pdf: bool = False
+    sound: bool = False
+    takes: Any = None
 
 
 class SessionInfo(msgspec.Struct, frozen=True, kw_only=True):
@@ -86,11 +90,13 @@ class SessionInfo(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         tools: how tools were called in it, where that differs from its agent's `tools`.
         state: the agent's own state at the end.
+        files_left_out: how many files of the messages the agent was not given, where the session knows.
         approvals: the decisions in a conversation that was recorded.
     """
 
     tools: ToolStyle | None = None
     state: Mapping[str, Any] | None = None
+    files_left_out: int = 0
     approvals: Sequence[Approval] = ()
 
 

@@ -97,6 +97,11 @@ class Episode:
             await self._look(self._environment)
         return self._made(self._received(), "task_limit")
 
+    @property
+    def files_left_out(self) -> int:
+        """Return how many files of its messages the agent was not given, where its session knows."""
+        return declared(SessionInfo, self._session).files_left_out
+
     def so_far(self, stop: Stop | None = None) -> Trajectory:
         """Return the trajectory so far; `stop` is the reason if something other than the agent ended it."""
         return self._made(self._received(), stop)

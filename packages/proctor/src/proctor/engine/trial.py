@@ -102,7 +102,8 @@ async def run_trial(work: Work, sample: Sample, attempt: int) -> tuple[Trial, li
     started, clock = time.time(), time.perf_counter()
     asks_others = work.task.user is not None or work.task.host is not None
     asked = ledger.begin() if asks_others else None
-    trajectory, failure, outcome = await _play(work, sample, attempt, limit)
+    episode = Episode(work.agent, work.task.user, work.under_way, work.approve)  # type: ignore[arg-type]  # names were resolved with the task
+    trajectory, failure, outcome = await _play(work, sample, attempt, limit, episode)
     if work.price is not None:
         trajectory = _priced(trajectory, work.price)
     usage = _usage(trajectory, work.price)
@@ -122,8 +123,7 @@ async def run_trial(work: Work, sample: Sample, attempt: int) -> tuple[Trial, li
         seconds=time.perf_counter() - clock,
         usage=usage if asked is None else usage + asked.usage,
         retries=tuple(calls),
-        notes=use.notes()
-        | (_file_notes(trajectory) if trajectory.steps[1:] else {}),  # one step is no result of a tool
+        notes=use.notes() | _file_notes(trajectory, episode),
     )
     if outcome != "scored":
         return trial, []
@@ -133,9 +133,10 @@ async def run_trial(work: Work, sample: Sample, attempt: int) -> tuple[Trial, li
     return skip_unjudged(trial, verdicts), verdicts
 
 
-def _file_notes(trajectory: Trajectory) -> dict[str, object]:
-    """Return how many files of results the agent was not given, if any."""
-    count = count_left_out([step.message for step in trajectory.steps])
+def _file_notes(trajectory: Trajectory, episode: Episode) -> dict[str, object]:
+    """Return how many files of messages and results the agent was not given, if any."""
+    steps = trajectory.steps if trajectory.steps[1:] else ()  # one step is no result of a tool
+    count = episode.files_left_out + count_left_out([step.message for step in steps])
     return {"files_left_out": count} if count else {}
 
 
@@ -150,11 +151,10 @@ def skip_unjudged(trial: Trial, verdicts: Sequence[Verdict]) -> Trial:
 
 
 async def _play(
-    work: Work, sample: Sample, attempt: int, limit: Deadline
+    work: Work, sample: Sample, attempt: int, limit: Deadline, episode: Episode
 ) -> tuple[Trajectory, TrialFailure | None, Outcome]:
     task, limits = work.task, work.limits
     shown = task.present(sample) if task.present is not None else sample
-    episode = Episode(work.agent, task.user, work.under_way, work.approve)  # type: ignore[arg-type]  # names were resolved with the task
     environment: Acting | None = None
     entering = time.perf_counter() if task.environment is not None else None
     try:

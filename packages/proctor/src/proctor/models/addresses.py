@@ -31,6 +31,8 @@ class ModelOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
         max_steps: requests at most in one turn when tools are run; else the limit of steps of the run.
         retries, retry_seconds: how often a request is sent again at most, and for how long.
         concurrency, requests_per_minute, tokens_per_minute: fixed limits; without them the pace adapts.
+        pictures: send the pictures in results of tools; false for a model of text only, which gets a line about each instead.
+        pdf, sound: send PDFs, or WAV and MP3 files, in questions and results; false for a model that gets a line instead.
     """
 
     base_url: str | None = None
@@ -49,6 +51,9 @@ class ModelOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     concurrency: Count | None = None
     requests_per_minute: Positive | None = None
     tokens_per_minute: Positive | None = None
+    pictures: bool = True
+    pdf: bool = True
+    sound: bool = True
 
     def stops(self) -> list[str]:
         """Return the texts at which a reply stops."""
@@ -64,7 +69,6 @@ class EndpointOptions(ModelOptions, frozen=True, kw_only=True, forbid_unknown_fi
         client_certificate: a PEM file with a certificate and its key, for an endpoint that asks for one.
         extra_body: more fields of the request, as they are.
         stream: ask for a stream, and measure the time to the first token.
-        pictures: send the pictures in results of tools; false for a model of text only, which gets a line about each instead.
     """
 
     model: str | None = None
@@ -73,7 +77,6 @@ class EndpointOptions(ModelOptions, frozen=True, kw_only=True, forbid_unknown_fi
     client_certificate: str | None = None
     extra_body: Mapping[str, Any] = {}
     stream: bool = False
-    pictures: bool = True
 
 
 def refuse_keys(values: Mapping[str, object], variable: str) -> None:

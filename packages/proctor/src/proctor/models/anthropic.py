@@ -64,6 +64,8 @@ class Messages(Dialect):
     body = staticmethod(anthropic_messages.to_body)
     read = staticmethod(anthropic_messages.read)
     fold = anthropic_messages.MessageStream
+    kinds = anthropic_messages.KINDS
+    addressed = anthropic_messages.ADDRESSED
     objects = ("output_config",)
 
     def __init__(self, options: AnthropicOptions) -> None:

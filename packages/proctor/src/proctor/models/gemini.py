@@ -50,6 +50,8 @@ class Contents(Dialect):
     body = staticmethod(gemini_messages.to_body)
     read = staticmethod(gemini_messages.read)
     fold = gemini_messages.ContentStream
+    kinds = gemini_messages.KINDS
+    addressed = gemini_messages.KINDS
     objects = ("generationConfig",)
 
     def __init__(self, options: GeminiOptions) -> None:

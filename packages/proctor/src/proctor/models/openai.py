@@ -21,13 +21,24 @@ from proctor.chat.dialect import (
     url_of,
     without_none,
 )
-from proctor.chat.messages import read, sent_names, to_messages, to_reply, to_tools
+from proctor.chat.message_text import media_to_send
+from proctor.chat.messages import (
+    ADDRESSED,
+    KINDS,
+    RESULT_MEDIA,
+    read,
+    sent_names,
+    to_messages,
+    to_reply,
+    to_tools,
+)
 from proctor.chat.streaming import Stream
 from proctor.config import converted, settings
 from proctor.core.around import around
 from proctor.core.errors import BadInput, EndpointRefused
+from proctor.core.media_type import PDF, SOUNDS, result_media
 from proctor.core.parts import ModelPart
-from proctor.core.sample import Message, Tool
+from proctor.core.sample import File, Message, Tool
 from proctor.core.sentence import Sentence, say
 from proctor.core.trajectory import NOTHING, Step, Usage
 from proctor.models import cache, prices
@@ -122,6 +133,9 @@ class Completions(Dialect):
     """The dialect of chat completions."""
 
     fold = Stream
+    kinds = KINDS
+    addressed = ADDRESSED
+    result_media = RESULT_MEDIA
 
     def __init__(self, options: OpenAIOptions, own: tuple[str, str] | None = None) -> None:
         self._options = options
@@ -141,7 +155,8 @@ class Completions(Dialect):
         return {"model": model} | without_none({field: getattr(self._options, field) for field in fields})
 
     def body(self, fixed: Json, request: Request) -> Json:
-        body: Json = {**fixed, "messages": to_messages(request.messages, request.names)}
+        messages = to_messages(request.messages, request.names, request.kinds, request.result_media)
+        body: Json = {**fixed, "messages": messages}
         if request.is_streamed and (self._options.stream or "stream" not in fixed):  # else the user words it
             body = STREAMED | body
         if request.tools:
@@ -166,6 +181,11 @@ class Completions(Dialect):
         return None
 
 
+def _is_allowed(kind: str, options: EndpointOptions) -> bool:
+    """True if the user does not forbid files whose media types begin so."""
+    return (options.pdf or kind != PDF) and (options.sound or not kind.startswith("audio/"))
+
+
 class ChatModel:
     """A chat model; safe to share between tasks of one loop, and between runs.
 
@@ -177,7 +197,7 @@ class ChatModel:
         name: the name of the model.
         concurrency: how many callers it can make use of at once.
         seed: what it is asked with, unless a call names another.
-        pictures: False if the pictures in results of tools are not sent.
+        pictures, pdf, sound: True if those files in results of tools are sent.
         reports_cost: True if its usage says what it cost, by the table of prices that the settings name or for a batch.
         price_source: the table and the price, where there is one.
     """
@@ -199,6 +219,9 @@ class ChatModel:
         self._dialect = dialect or Completions(cast("OpenAIOptions", options))
         self.seed = self._dialect.seed
         self.pictures = options.pictures
+        self.pdf = options.pdf and PDF in self._dialect.result_media
+        self.sound = options.sound and self._dialect.result_media >= SOUNDS
+        self._kinds = [kind for kind in self._dialect.kinds if _is_allowed(kind, options)]
         self._fixed = merge(self._dialect.fixed(name), options.extra_body, self._dialect.objects)
         self._streams = options.stream or bool(self._fixed.get("stream"))
         base, variable = self._dialect.access()
@@ -239,7 +262,8 @@ class ChatModel:
         """
         names = sent_names(tools) if tools else {}
         is_streamed = (self._streams or around.get().hear is not None) and self._batches is None
-        asked = Request(messages, tools, names, response_format, seed, is_streamed)
+        media = result_media(pictures=self.pictures, pdf=self.pdf, sound=self.sound)
+        asked = Request(messages, tools, names, response_format, seed, is_streamed, self._kinds, media)
         body = self._dialect.body(self._fixed, asked)
         started = time.time()
         entry = cache.place_of(self._endpoint, body)
@@ -260,6 +284,10 @@ class ChatModel:
             usage=usage,
             stop=answer.said.stop,
         )
+
+    def takes(self, file: File) -> bool:
+        """True if a file of a message is sent; else the model is given its name."""
+        return media_to_send(file, self._kinds, self._dialect.addressed) is not None
 
     def _paid(self, usage: Usage, price: Callable[[Usage], float]) -> Usage:
         """Return the usage with its cost, unless the endpoint reported one; a batch costs half."""

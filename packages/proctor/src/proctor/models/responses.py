@@ -41,6 +41,8 @@ class Responses(Dialect):
     body = staticmethod(responses_messages.to_body)
     read = staticmethod(responses_messages.read)
     fold = responses_messages.ResponseStream
+    kinds = responses_messages.KINDS
+    addressed = responses_messages.KINDS
     objects = ("text",)
 
     def __init__(self, options: ResponsesOptions) -> None:
