@@ -201,6 +201,8 @@ def test_pictures_are_in_the_page_and_what_only_says_that_it_is_one_is_not(visit
     )
     assert min(widths) > 0
     expect(page.locator(".said")).to_contain_text("page.html")
+    assert page.locator(".said audio[controls]").count() == 1
+    expect(page.locator(".said")).to_contain_text("paper.pdf (application/pdf, 9 bytes)")
     assert page.content().count("data:image/png") == 3  # once for both, in the data, and the two that are open
 
 

@@ -187,10 +187,12 @@ def test_files_of_results_come_back_from_the_log_byte_for_byte(tmp_path: Path) -
         File(name="image", media_type="image/png", data=b"\x89PNG\r\n\x1a\n\x00"),
         File(name="b.zip", media_type="application/zip", data=bytes(range(256))),
         File(name="empty", media_type="text/plain", data=b""),
+        File(name="audio", media_type="audio/wav", data=b"RIFF\x24\x00\x00\x00WAVEfmt "),
+        File(name="audio", media_type="audio/mpeg", data=b"ID3\x04\x00"),
     )
     results = [
         ToolResult(name="f", content=text, id=str(number), files=files[: number + 1])
-        for number, text in enumerate(("Look:", "", "[1]"))
+        for number, text in enumerate(("Look:", "", "[1]", "Hear:", "too"))
     ]
     calls = tuple(ToolCall(name="f", id=result.id) for result in results)
     steps = [

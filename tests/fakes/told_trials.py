@@ -15,6 +15,10 @@ from proctor.core.trial import FailedRequest, Trial, TrialFailure, Verdict
 from proctor.stores import open_store
 
 STARTED = 1_790_000_000.0
+SOUND = (
+    b"RIFF\x34\x00\x00\x00WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x40\x1f\x00\x00\x01\x00\x08\x00data\x10\x00\x00\x00"
+    + bytes([128] * 16)
+)
 PICTURE = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAABAAAAAQCAIAAACQkWg2AAAAF0lEQVR4nGP8z0AaYCJR/aiGUQ1DSAMAQC4BH2bjRnMAAAAASUVORK5CYII="
 )
@@ -328,6 +332,9 @@ def picture(run: str) -> Played:
         File(name="page.html", media_type="image/png", data=b"<script>alert(1)</script>"),
         File(name="passwd", media_type="image/png", path="/etc/passwd"),
         File(name="far.png", media_type="image/png", url="http://evil.example/far.png"),
+        File(name="beep.wav", media_type="audio/x-wav", data=SOUND),
+        File(name="paper.pdf", media_type="application/pdf", data=b"%PDF-1.7\n"),
+        File(name="page.mp3", media_type="audio/mpeg", data=b"<script>alert(1)</script>"),
     )
     sample = Sample.ask("picture", "What is in the picture?", target="red", files=files)
     zoomed = ToolResult(name="zoom", content="[red.png]", id="1", files=files[:2])

@@ -114,15 +114,23 @@ def pictured(id: str, *pictures: bytes) -> Story:
 
 
 def test_pictures_are_there_once_up_to_a_limit_and_every_file_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(listing_module, "PICTURE_BYTES", 100)
-    monkeypatch.setattr(listing_module, "MOST_PICTURE_BYTES", 60)
+    monkeypatch.setattr(listing_module, "MEDIA_BYTES", 100)
+    monkeypatch.setattr(listing_module, "MOST_MEDIA_BYTES", 60)
     small, large = (b"\x89PNG\r\n\x1a\n" + bytes(count) for count in (42, 60))
     stories = [
         pictured("a", small, large, b"<svg onload='alert(1)'/>"),
         pictured("b", small, small + b"1", small[:-1] + b"2"),
     ]
     data = data_of(listing(stories, [], 2, ReportWords("en")))
-    assert data["pictures"] == [
+    assert data["media"] == [
         "data:image/png;base64," + base64.b64encode(known).decode() for known in (small, small[:-1] + b"2")
     ]
     assert [[line[2:] for line in row["l"][2:]] for row in data["rows"]] == [[[0], [], []], [[0], [], [1]]]
+
+
+def test_sound_is_in_the_page_by_its_bytes_and_a_pdf_is_named() -> None:
+    wav, pdf = b"RIFF\x24\x00\x00\x00WAVEfmt ", b"%PDF-1.7"
+    data = data_of(listing([pictured("a", wav, pdf)], [], 1, ReportWords("en")))
+    assert data["media"] == ["data:audio/wav;base64," + base64.b64encode(wav).decode()]
+    assert [line[2:] for line in data["rows"][0]["l"][2:]] == [[0], []]
+    assert "a1.png (text/plain, 8 bytes)" in str(data["texts"]) + str(data["rows"])

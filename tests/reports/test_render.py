@@ -98,7 +98,7 @@ def _assert_asks_nothing(page: Page) -> None:
 
 async def test_a_page_forbids_the_browser_everything_but_its_own_style(lang: str) -> None:
     text = render.html(await report_of("small"), lang)
-    assert "content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:\"" in text
+    assert "content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:; media-src data:\"" in text
     style = text.partition("<style>")[2].partition("</style>")[0]
     assert not [word for word in ("url(", "@import", "http", "expression") if word in style]
 

@@ -185,7 +185,7 @@ def test_a_page_is_saved_as_one_file_that_needs_no_server(site: AppSite) -> None
     page = answer.text
     assert "66.7%" in page
     assert "--blue" in page  # the styles are within
-    assert "default-src 'none'; style-src 'unsafe-inline'; img-src data:" in page
+    assert "default-src 'none'; style-src 'unsafe-inline'; img-src data:; media-src data:" in page
     assert "Saved with Proctor" in page
     assert not re.search(r"<(script|form|dialog|link|button)\b", page)
     assert not re.search(r'\s(hx-[\w:-]+|on\w+|data-\w+)=|href="[^#]', page)

@@ -123,7 +123,7 @@ def test_a_long_conversation_has_pages_and_a_search(browser: TestClient) -> None
     assert "<html" not in more
 
 
-def test_a_picture_is_sent_as_one_and_anything_else_only_to_be_kept(browser: TestClient) -> None:
+def test_pictures_and_sound_are_sent_as_such_and_anything_else_only_to_be_kept(browser: TestClient) -> None:
     def sent(piece: int, entry: int = 0) -> tuple[int, str, str]:
         came = browser.get(f"/runs/{RUN}/attachments/picture?entry={entry}&piece={piece}")
         assert came.headers["x-content-type-options"] == "nosniff"
@@ -132,11 +132,15 @@ def test_a_picture_is_sent_as_one_and_anything_else_only_to_be_kept(browser: Tes
     assert sent(1) == (200, "image/png", "")
     assert sent(2) == (200, "application/octet-stream", "attachment; filename*=UTF-8''drawing.svg")
     assert sent(3) == (200, "application/octet-stream", "attachment; filename*=UTF-8''page.html")
-    assert [sent(piece)[0] for piece in (0, 4, 5, 6, 99)] == [404] * 5
+    assert [sent(piece)[0] for piece in (0, 4, 5, 9, 99)] == [404] * 5
     assert sent(0, entry=1)[0] == 404, "the text of a tool's result, whose files follow it"
     assert sent(1, entry=1) == (200, "image/png", "")
     assert sent(2, entry=1) == (200, "application/octet-stream", "attachment; filename*=UTF-8''drawing.svg")
+    assert sent(6) == (200, "audio/wav", "")
+    assert sent(7) == (200, "application/octet-stream", "attachment; filename*=UTF-8''paper.pdf")
+    assert sent(8) == (200, "application/octet-stream", "attachment; filename*=UTF-8''page.mp3")
     page = browser.get(f"/runs/{RUN}/samples/picture").text
+    assert page.count("<audio controls") == page.count('preload="none"') == 1
     assert page.count("<img") == page.count('loading="lazy"') == 2
     assert "not shown: this page loads nothing from elsewhere" in page
 

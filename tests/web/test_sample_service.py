@@ -257,7 +257,7 @@ def test_no_code_of_a_run_is_run_to_show_its_judge(tmp_path: Path) -> None:
     workspace.close()
 
 
-def test_only_pictures_are_shown_and_only_what_may_be_read_is_sent(
+def test_only_pictures_and_sound_are_shown_and_only_what_may_be_read_is_sent(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PROCTOR_CACHE", str(tmp_path / "cache"))
@@ -269,7 +269,7 @@ def test_only_pictures_are_shown_and_only_what_may_be_read_is_sent(
     def picture(path: str) -> str | None:
         known = describe_attachment(File(name="a", path=path))
         assert (known is None) == (read_attachment(File(name="a", path=path)) is None)
-        return None if known is None else known.picture
+        return None if known is None else known.shown
 
     assert picture(str(tmp_path / "cache" / "in.png")) == "image/png"
     outside = [
@@ -284,7 +284,7 @@ def test_only_pictures_are_shown_and_only_what_may_be_read_is_sent(
     svg = File(name="a.svg", media_type="image/png", data=b"<svg><script>alert(1)</script></svg>")
     known = describe_attachment(svg)
     assert known is not None
-    assert known.picture == ""
+    assert known.shown == ""
 
 
 def test_a_turn_of_expected_calls_in_words_shows_them() -> None:

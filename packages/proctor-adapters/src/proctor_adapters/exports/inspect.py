@@ -18,6 +18,7 @@ from typing import Any
 import msgspec
 
 from proctor.chat.message_text import data_url
+from proctor.core.media_type import SOUNDS, WAV, type_by_bytes
 from proctor.core.parts import ExportPart
 from proctor.core.run import RunRecord
 from proctor.core.sample import File, Message, Part, Reasoning, Sample, Text, ToolCall, ToolResult
@@ -228,6 +229,8 @@ def _content(part: Part) -> dict[str, Any] | None:
             return {"type": "reasoning", "reasoning": part.text}
         case File() if part.media_type.startswith("image/") and (part.data is not None or part.url):
             return {"type": "image", "image": part.url if part.data is None else data_url(part.media_type, part.data)}
+        case File(data=bytes() as data) if (kind := type_by_bytes(data)) in SOUNDS:
+            return {"type": "audio", "audio": data_url(kind, data), "format": "wav" if kind == WAV else "mp3"}
         case File(data=bytes() as data):
             document = data_url(part.media_type, data)
             return {"type": "document", "document": document, "filename": part.name, "mime_type": part.media_type}

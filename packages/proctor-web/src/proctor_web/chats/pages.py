@@ -10,7 +10,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response, Stream
 from starlette.routing import BaseRoute, Route
 
 from proctor.core.errors import BadInput
-from proctor.core.media_type import PICTURES
+from proctor.core.media_type import shown_type
 from proctor.core.sample import File
 from proctor.core.sentence import say
 from proctor.i18n import speak
@@ -125,7 +125,7 @@ class ChatPages:
         return JSONResponse(self._turn(request).events)
 
     async def file(self, request: Request) -> Response:
-        """Send a picture that the agent made; other files are for downloading."""
+        """Send a picture or sound that the agent made; other files are for downloading."""
         turn, params = self._turn(request), request.path_params
         try:
             part = turn.steps[params["step"]].message.parts_with_files[params["part"]]
@@ -133,8 +133,8 @@ class ChatPages:
             part = None
         if not isinstance(part, File) or part.data is None:
             raise NotFound("There is no such file.")
-        if part.media_type in PICTURES:
-            return Response(part.data, media_type=part.media_type)
+        if shown := shown_type(part.data):
+            return Response(part.data, media_type=shown)
         return Response(part.data, headers={"content-disposition": "attachment"}, media_type="application/octet-stream")
 
     async def _stream(self, request: Request, chat: Chat, since: int) -> AsyncIterator[str]:
@@ -175,7 +175,7 @@ class ChatPages:
             "pretty": pretty,
             "preview": preview,
             "describe": describe,
-            "pictures": PICTURES,
+            "shown_type": shown_type,
             "span_names": SPANS,
         }
 

@@ -17,7 +17,7 @@ from proctor_web.auth import session_of
 from proctor_web.users.roles import is_enough, role_needed
 
 Fetch = Callable[[str], Awaitable["Fetched"]]
-POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; media-src data:"
 DROPPED = frozenset({"script", "dialog", "button", "label", "select", "textarea", "noscript", "iframe", "object"})
 DROPPED_CLASSES = frozenset({"unsaved", "filters", "button", "pager", "deeds", "say", "judge-it", "lazy"})
 UNWRAPPED = frozenset({"form"})  # a list to choose from is in one

@@ -4,32 +4,32 @@ from pathlib import Path
 
 import msgspec
 
-from proctor.core.media_type import PICTURES, type_by_bytes
+from proctor.core.media_type import shown_type
 from proctor.core.sample import File
 from proctor.runtime.folders import cache_folder
 
 MOST_BYTES = 50_000_000
-BEGIN = 12  # bytes that tell what a picture is
+BEGIN = 12  # bytes that tell what a picture or sound is
 
 
 class Attachment(msgspec.Struct, frozen=True, kw_only=True):
-    """An attachment that can be sent: `picture` is its type if a browser may show it; any other is only to be downloaded."""
+    """An attachment that can be sent: `shown` is its type if a browser may show it; any other is only to be downloaded."""
 
     name: str
     size: int
-    picture: str = ""
+    shown: str = ""
 
 
 def describe_attachment(file: File) -> Attachment | None:
     """Return what is known of a file; None where it is an address, or lies where the server may not read."""
     name = file.name or (file.path or "").rpartition("/")[2] or "attachment"
     if file.data is not None:
-        return Attachment(name=name, size=len(file.data), picture=_picture(file.data[:BEGIN]))
+        return Attachment(name=name, size=len(file.data), shown=shown_type(file.data[:BEGIN]))
     path = _in_the_cache(file.path)
     if path is None:
         return None
     with path.open("rb") as opened:
-        return Attachment(name=name, size=path.stat().st_size, picture=_picture(opened.read(BEGIN)))
+        return Attachment(name=name, size=path.stat().st_size, shown=shown_type(opened.read(BEGIN)))
 
 
 def read_attachment(file: File) -> bytes | None:
@@ -38,12 +38,6 @@ def read_attachment(file: File) -> bytes | None:
         return file.data
     path = _in_the_cache(file.path)
     return None if path is None else path.read_bytes()
-
-
-def _picture(begin: bytes) -> str:
-    """Return the type of a picture that a browser may show; "" for any other file."""
-    shown = type_by_bytes(begin)
-    return shown if shown in PICTURES else ""
 
 
 def _in_the_cache(name: str | None) -> Path | None:

@@ -47,6 +47,7 @@ class EntryPart(msgspec.Struct, frozen=True, kw_only=True):
     before: str = ""
     bytes: int | None = None
     is_picture: bool = False
+    is_sound: bool = False
 
     @property
     def is_cut(self) -> bool:
@@ -260,13 +261,15 @@ def _value(value: object) -> str:
 
 def _file(part: File, characters: int) -> EntryPart:
     known = describe_attachment(part)
+    shown = known.shown if known is not None else ""
     return EntryPart(
         kind="file",
         name=part.name or (part.path or "").rpartition("/")[2],
         media_type=part.media_type,
         text=(part.url or part.path or "")[:characters] if known is None else "",
         bytes=known.size if known is not None else None,
-        is_picture=known is not None and bool(known.picture),
+        is_picture=shown.startswith("image/"),
+        is_sound=shown.startswith("audio/"),
     )
 
 

@@ -77,15 +77,15 @@ class SamplePages:
         return self._page(request, address)
 
     def attachment(self, request: Request) -> Response:
-        """Send a file of the conversation: a picture as such, anything else only to be kept."""
+        """Send a file of the conversation: a picture or sound as such, anything else only to be kept."""
         address = _place(request, request.query_params)
         file = Attempt(self._workspace, address).conversation().file(address.entry, address.piece)
         known = describe_attachment(file) if file is not None else None
         data = read_attachment(file) if file is not None else None
         if known is None or data is None:
             raise HTTPException(404)
-        if known.picture:
-            return Response(data, media_type=known.picture)
+        if known.shown:
+            return Response(data, media_type=known.shown)
         headers = {
             "content-disposition": f"attachment; filename*=UTF-8''{quote(known.name, safe='', errors='replace')}"
         }

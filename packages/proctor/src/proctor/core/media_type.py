@@ -7,6 +7,7 @@ PICTURES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})  # 
 PDF = "application/pdf"
 WAV, MP3 = "audio/wav", "audio/mpeg"
 SOUNDS = frozenset({WAV, MP3})
+_SHOWN = PICTURES | SOUNDS
 _SIGNATURES = (
     (b"\x89PNG\r\n\x1a\n", "image/png"),
     (b"\xff\xd8\xff", "image/jpeg"),
@@ -30,6 +31,12 @@ def type_by_bytes(data: bytes) -> str:
     return next((kind for start, kind in _SIGNATURES if data.startswith(start)), MP3 if _is_mp3(data) else "")
 
 
+def shown_type(data: bytes) -> str:
+    """Return the media type of a picture or sound that a browser may show, by its first bytes; "" for any other file."""
+    kind = type_by_bytes(data)
+    return kind if kind in _SHOWN else ""
+
+
 def media_type_of(data: bytes, declared: str) -> str:
     """Return the media type of a file: what its bytes show, else the declared one unless they contradict it.
 
@@ -49,7 +56,7 @@ def result_media(*, pictures: bool, pdf: bool, sound: bool) -> frozenset[str]:
 
 
 def _is_mp3(data: bytes) -> bool:
-    """True if data begins with an ID3 tag, or with the header of a frame of MPEG audio, layer III.
+    r"""True if data begins with an ID3 tag, or with the header of a frame of MPEG audio, layer III.
 
     >>> _is_mp3(b"ID3\x04\x00"), _is_mp3(b"\xff\xfb\x90\x64"), _is_mp3(b"ID3,name"), _is_mp3(b"\xff\xfe<\x00")
     (True, True, False, False)

@@ -25,10 +25,10 @@ from proctor.stores.reading import trials_with_verdicts
 CHARACTERS = 20_000_000  # of all texts of a page, shared out over its samples
 LEAST, MOST = 300, 8_000  # of one text
 MOST_BYTES = 30_000_000  # of the JSON; what comes after that is not listed
-PICTURE_BYTES, MOST_PICTURE_BYTES = (
+MEDIA_BYTES, MOST_MEDIA_BYTES = (
     10_000_000,
     1_000_000,
-)  # of the pictures of a page, and of one; the first ones are shown
+)  # of the pictures and sounds of a page, and of one; the first ones
 SHORT = 24  # texts up to here stand where they are needed; a number would not be shorter
 Ref = str | int
 
@@ -111,12 +111,12 @@ class ListingTables:
         self.tags: list[str] = []
         self.scorers: list[str] = []
         self.rules: list[tuple[str, str]] = []
-        self.pictures: list[str] = []
-        self._picture_bytes = 0
+        self.media: list[str] = []
+        self._media_bytes = 0
         self._share = max(4 * LEAST, CHARACTERS // max(trials, 1))
         self._characters = text_characters(trials)
         self._number_by_text: dict[str, int] = {}
-        self._number_by_picture: dict[bytes, int] = {}
+        self._number_by_media: dict[bytes, int] = {}
         self._number_by_tag: dict[str, int] = {}
         self._number_by_scorer: dict[str, int] = {}
         self._number_by_rule: dict[tuple[str, str], int] = {}
@@ -156,7 +156,7 @@ class ListingTables:
         """Return the tables for the scripts, with their texts."""
         return {
             "texts": self.texts,
-            "pictures": self.pictures,
+            "media": self.media,
             "tags": self.tags,
             "scorers": self.scorers,
             "rules": self.rules,
@@ -173,19 +173,19 @@ class ListingTables:
                 left_out += 1
                 continue
             characters -= new
-            number = self._picture(line.picture) if line.picture else None
+            number = self._medium(line.media) if line.media else None
             lines.append([self._role(line), self._ref(line.text), *(() if number is None else (number,))])
         return lines, left_out
 
-    def _picture(self, data: bytes) -> int | None:
-        """Return the number of a picture; None for one that the page has no room for."""
-        if data not in self._number_by_picture:
-            if len(data) > MOST_PICTURE_BYTES or self._picture_bytes + len(data) > PICTURE_BYTES:
+    def _medium(self, data: bytes) -> int | None:
+        """Return the number of a picture or sound; None for one that the page has no room for."""
+        if data not in self._number_by_media:
+            if len(data) > MOST_MEDIA_BYTES or self._media_bytes + len(data) > MEDIA_BYTES:
                 return None
-            self._picture_bytes += len(data)
-            self._number_by_picture[data] = len(self.pictures)
-            self.pictures.append(data_url(type_by_bytes(data), data))
-        return self._number_by_picture[data]
+            self._media_bytes += len(data)
+            self._number_by_media[data] = len(self.media)
+            self.media.append(data_url(type_by_bytes(data), data))
+        return self._number_by_media[data]
 
     def _role(self, line: StoryLine) -> Ref:
         role = self.words.role(line.role)

@@ -101,7 +101,7 @@ def policy(script: str = "") -> "Markup":
     """Return what a page may do: show its own style and run its own script; load nothing, send nothing, make no HTML of text."""
     from markupsafe import Markup
 
-    rules = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+    rules = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; media-src data:"
     if not script:
         return Markup(rules)  # noqa: S704 - ours
     digest = b64encode(sha256(script.encode()).digest()).decode()

@@ -9,7 +9,7 @@ from proctor.chat.message_text import describe_file
 from proctor.core.digest import digest_bytes
 from proctor.core.errors import BadInput
 from proctor.core.known import KnownDetails
-from proctor.core.media_type import PICTURES, type_by_bytes
+from proctor.core.media_type import shown_type
 from proctor.core.sample import File, Message, Reasoning, Sample, Text, ToolCall, ToolResult
 from proctor.core.score import Score, Unscored, short_reason
 from proctor.core.sentence import Sentence
@@ -30,13 +30,13 @@ NO_CALL_IS_RIGHT = (
 
 
 class StoryLine(msgspec.Struct, frozen=True, kw_only=True):
-    """One part of the conversation; `picture` has the bytes of a file that a page may show, b"" for all others."""
+    """One part of the conversation; `media` has the bytes of a picture or sound that a page may show, else b""."""
 
     turn: int
     role: str
     kind: Kind
     text: str
-    picture: bytes = b""
+    media: bytes = b""
 
 
 class StoryMark(msgspec.Struct, frozen=True):
@@ -289,7 +289,7 @@ def expected_in_turn(turn: int, reference: object, judged: Sequence[KnownDetails
 def _parts(turn: int, message: Message) -> Iterator[StoryLine]:
     for part in message.parts_with_files:
         kind: Kind
-        picture = b""
+        media = b""
         match part:
             case Text(text=text):
                 kind = "text"
@@ -302,8 +302,8 @@ def _parts(turn: int, message: Message) -> Iterator[StoryLine]:
             case ToolResult():
                 kind, text = "result", f"{part.name}: {part.content}"
             case File():
-                kind, text, picture = "file", _file_line(part), _picture(part)
-        yield StoryLine(turn=turn, role=message.role, kind=kind, text=text, picture=picture)
+                kind, text, media = "file", _file_line(part), _media(part)
+        yield StoryLine(turn=turn, role=message.role, kind=kind, text=text, media=media)
 
 
 def _file_line(file: File) -> str:
@@ -313,9 +313,9 @@ def _file_line(file: File) -> str:
     return f"{describe_file(file)} {digest_bytes(file.data)}"
 
 
-def _picture(file: File) -> bytes:
-    """Return the bytes of a file that are those of a picture, whatever its declared type."""
-    return file.data if file.data is not None and type_by_bytes(file.data) in PICTURES else b""
+def _media(file: File) -> bytes:
+    """Return the bytes of a file that are those of a picture or sound, whatever its declared type."""
+    return file.data if file.data is not None and shown_type(file.data) else b""
 
 
 def sides(

@@ -62,12 +62,16 @@ function verdict([scorer, points, shown, reason, , marks]) {
   return made;
 }
 
-// The types of pictures and their bytes were checked where the page was made; the address is data of this page.
-const picture = (number, name) => (number === undefined ? "" : el("img", { src: data.pictures[number], alt: name }));
+// The types of pictures and sounds and their bytes were checked where the page was made; the address is data of this page.
+function medium(number, name) {
+  if (number === undefined) return "";
+  const src = data.media[number];
+  return src.startsWith("data:audio/") ? el("audio", { src, controls: "controls", "aria-label": name }) : el("img", { src, alt: name });
+}
 
 function conversation(row) {
   const lines = (row.l ?? []).flatMap(([role, said, number]) =>
-    [el("dt", null, text(role)), el("dd", null, el("pre", null, text(said)), picture(number, text(said)))]);
+    [el("dt", null, text(role)), el("dd", null, el("pre", null, text(said)), medium(number, text(said)))]);
   const facts = [words.conversation, row.s, fill(words.tokens, { tokens: (row.k ?? 0).toLocaleString("en") }), row.w].filter(Boolean);
   const made = el("details", null, el("summary", null, facts.join(" · ")), el("dl", { class: "said" }, ...lines));
   if (row.d) made.append(el("p", { class: "soft" }, fill(words.left_out, { count: row.d })));
