@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from proctor.api import evaluate, open_run
@@ -19,6 +20,7 @@ from proctor.stores import open_store
 from proctor_judging.judges import calibrate
 from proctor_judging.judges.calibrate import AgreementRow, Rated, Scale
 from proctor_judging.judges.rubric import RubricJudge, rubric
+from proctor_judging.judges.rubric_file import BUNDLED, JudgeRubric
 from proctor_judging.review.agree import Agreement, agree
 from proctor_judging.review.items import items as review_items
 from proctor_judging.review.queue import Review, Reviewers
@@ -288,6 +290,51 @@ def test_a_label_of_a_text_that_was_changed_is_left_out(tmp_path: Path) -> None:
     assert "1 of the 50 drawn items are not labelled yet" in str(held.calibration)
 
 
+def _weighted_rubric(folder: Path, name: str, counted: str) -> JudgeRubric:
+    """Return a rubric in a file in which only one of the four dimensions counts."""
+    text = (BUNDLED / "math-problem.toml").read_text(encoding="utf-8")
+    for dimension in DIMENSIONS:
+        line = f'name = "{dimension}"\n'
+        text = text.replace(line, f"{line}weight = {float(dimension == counted)}\n")
+    path = folder / f"{name}.toml"
+    path.write_text(text, encoding="utf-8")
+    return rubric(str(path))
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_people_are_averaged_by_the_weights_of_each_judge(tmp_path: Path, order: int) -> None:
+    """Both judges say what the people say, whose average is another one by the rubric of each."""
+    both = []
+    for counted in ("clarity", "completeness"):
+        run, labels = _judged_run(
+            tmp_path, gain=0.0, name=counted, by=_weighted_rubric(tmp_path, f"by-{counted}", counted)
+        )
+        both.append(run)
+    records = json.loads(labels.read_text())
+    said = {item: record["reviews"][0] for item, record in records.items()}
+    for number, entry in enumerate(said.values()):
+        entry["scores"] = {name: 1 + (number * (at + 1)) % 5 for at, name in enumerate(DIMENSIONS)}
+    for item, record in records.items():
+        record["reviews"] = [said[item]]
+    labels.write_text(json.dumps(records))
+    held = agree([labels, *both[::order]], keep=False).held
+    for scorer, counted in zip(held, ("clarity", "completeness")[::order], strict=True):
+        average, dimension = _row(scorer.rows, "average"), _row(scorer.rows, counted)
+        assert (average.alpha, average.equal) == (dimension.alpha, dimension.equal)
+
+
+def test_people_get_no_average_where_the_weights_of_the_judge_are_not_known(tmp_path: Path) -> None:
+    run, labels = _judged_run(tmp_path, gain=0.0, by=_weighted_rubric(tmp_path, "gone", "clarity"))
+    record = run.store.run(run.id)
+    (name,) = record.provenance["judges"]
+    about = {**record.provenance["judges"][name], "weights": {}}  # as an earlier version kept it
+    judges = {**record.provenance, "judges": {name: about}}
+    old = Run(msgspec.structs.replace(record, provenance=judges), run.store)
+    (scorer,) = agree([labels, old], keep=False).held
+    assert "average" not in [row.name for row in scorer.rows]
+    assert "clarity" in [row.name for row in scorer.rows]
+
+
 def test_points_off_the_scale_are_refused_and_a_scale_can_be_named(tmp_path: Path) -> None:
     run, labels = _judged_run(tmp_path, gain=0.0)
     labels.write_text(labels.read_text().replace('"clarity": 4', '"clarity": 8'))
@@ -314,15 +361,15 @@ def test_an_unknown_scorer_is_refused(tmp_path: Path) -> None:
 
 
 def test_the_agreement_is_json(tmp_path: Path) -> None:
-    import msgspec
-
     run, labels = _judged_run(tmp_path, gain=0.5)
     found = agree([labels, run])
     told: dict[str, Any] = json.loads(json.dumps(msgspec.to_builtins(found), allow_nan=False))
     assert msgspec.convert(told, Agreement).held[0].labels == 50
 
 
-def _judged_run(folder: Path, *, gain: float, name: str = "items") -> tuple[Run, Path]:
+def _judged_run(
+    folder: Path, *, gain: float, name: str = "items", by: JudgeRubric | None = None
+) -> tuple[Run, Path]:
     """80 items judged by a rubric, 50 of them drawn and labelled by two people; the judge gives `gain` points too much."""
     source = random.Random(7)
     quality = {f"p{i}": source.gauss(3.1, 0.9) for i in range(80)}
@@ -343,7 +390,7 @@ def _judged_run(folder: Path, *, gain: float, name: str = "items") -> tuple[Run,
     run = evaluate(
         f"judged-items:{data}",
         agent="recorded:",
-        scorers=[RubricJudge(rubric("math-problem"), ScriptedModel(judge, name="judge-1"))],
+        scorers=[RubricJudge(by or rubric("math-problem"), ScriptedModel(judge, name="judge-1"))],
         store=str(folder / "runs.db"),
         run_id=name,
     )

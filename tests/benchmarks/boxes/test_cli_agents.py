@@ -226,7 +226,7 @@ class TestInABox:
         (trial,) = self.play().trials()
         assert (trial.outcome, trial.failure and trial.failure.kind) == ("agent_failed", "exit_code")
 
-    @pytest.mark.parametrize("status", [401, 403, 429, 529])
+    @pytest.mark.parametrize("status", [401, 403, 529])
     def test_a_failure_that_a_plain_request_meets_too_is_of_the_provider(self, status: int) -> None:
         self.provider.status = status
         self.write("ask(); ask(model='other'); ask('/v1/files')\nsys.exit(1)\n")
@@ -237,6 +237,13 @@ class TestInABox:
             (trial,) = self.play().trials()
             assert trial.outcome == "provider_failed"
         assert self.provider.seen[-1][2] == {"model": "some-model", "messages": [{"role": "user", "content": "Say: ok"}], "max_tokens": 16}  # fmt: skip
+
+    @pytest.mark.parametrize("body", ["ask()", "ask(model='other'); ask('/v1/files')"])
+    def test_a_limit_that_a_plain_request_meets_too_may_be_provoked_by_what_the_program_asked(self, body: str) -> None:
+        self.provider.status = 429
+        self.write(f"{body}\nsys.exit(1)\n")
+        (trial,) = self.play().trials()
+        assert (trial.outcome, trial.failure and trial.failure.kind) == ("undecided", "http_429")
 
     def test_a_failure_that_a_plain_request_does_not_meet_is_undecided(self) -> None:
         self.write("ask(own_status=529)\nsys.exit(1)\n")

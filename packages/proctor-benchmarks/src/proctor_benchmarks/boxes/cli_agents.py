@@ -241,7 +241,8 @@ class CliSession:
 
         Raises:
             ProviderFailed: the provider fails that too.
-            Undecided: the provider answers that, but may have failed for a while, or may not have the model that the program chose.
+            Undecided: the provider answers that, but may have failed for a while, or may not have the model that the program chose;
+                or it limits that too, which may be for the tokens that the program asked for.
         """
         status, kind = counted.last_status, f"http_{counted.last_status}"
         if status == 429 and counted.in_a_minute > MOST_IN_A_MINUTE:
@@ -249,7 +250,7 @@ class CliSession:
         own_model = self._agent.model
         plain = await asyncio.to_thread(self._proxy.find_status, own_model or counted.last_model)
         self._environment.notes["cli"]["plain_request_status"] = plain
-        if _is_of_the_provider(plain) and (own_model or plain != 403):
+        if _is_of_the_provider(plain) and plain != 429 and (own_model or plain != 403):
             raise ProviderFailed("The provider failed (status {status}), and the program gave up.", kind=kind, status=status)  # fmt: skip
         is_provoked = counted.was_refused_last or status in (401, 403) or bool(own_model and counted.last_model != own_model)  # fmt: skip
         if _is_of_the_provider(plain) or not is_provoked:

@@ -161,6 +161,7 @@ class Jury(OpenedModels):
             model=", ".join(self._members),
             rubric=self.rubric.name,
             rubric_digest=self.rubric.digest,
+            weights=self.rubric.weights,
             passing=self.rubric.passing,
             main="score",
             figures=(*figures(self.rubric), *_more(arbitrator is not None)),

@@ -96,6 +96,7 @@ class RubricJudge(OpenedModels):
             model=self.asker.name,
             rubric=rubric.name,
             rubric_digest=rubric.digest,
+            weights=rubric.weights,
             passing=rubric.passing,
             main="score",
             figures=figures(rubric, repeats=options.repeats),

@@ -112,15 +112,12 @@ def agree(
     judged = [each for run in runs for each in _judged(run, scorer, scale)]
     known = list(dict.fromkeys(name for each in judged for rating in each.rated for name in rating.points))
     people, decisions = _people(given, known)
-    weights = judged[0].weights if judged else {}
-    people = [calibrate.with_average(rating, weights) for rating in people]
-    decisions = [calibrate.with_average(rating, weights) for rating in decisions]
     clusters = {sample.id: sample.cluster for run in runs for sample in run.store.planned(run.id) if sample.cluster}
     least = settings().least_agreement if least is None else least
     shared = _Shared(sources=given, scale=scale, clusters=clusters, level=level, least=least)
     compared = [_compared(each, people, decisions, given) for each in judged]
     # labels of different scorers are answers to different questions
-    people = [*max((each.people for each in compared), key=len, default=people)]
+    people = [*max((each.people for each in compared), key=len, default=_with_averages(people, {}))]
     of_scorers = [rated for each in judged for rated in each.rated]
     agreement = Agreement(
         people=tuple(dict.fromkeys(person.rater for person in people)),
@@ -141,13 +138,16 @@ def agree(
 
 
 class _JudgedItem(msgspec.Struct, frozen=True, kw_only=True):
-    """A scorer of a run with what it said, and what people said of its verdicts in the web app."""
+    """A scorer of a run with what it said, and what people said of its verdicts in the web app.
+
+    `weights` are those of the dimensions of its rubric: empty without a rubric, None where they are not known.
+    """
 
     run: Run
     scorer: str
     name: str
     about: JudgeInfo | None
-    weights: Mapping[str, float]
+    weights: Mapping[str, float] | None
     rated: Sequence[Rated]
     labelled: Sequence[Rated] = ()
 
@@ -195,6 +195,7 @@ def _compared(
     judged: _JudgedItem, people: Sequence[Rated], decisions: Sequence[Rated], given: Sequence[LabelSource]
 ) -> _Compared:
     """Return the labels of the answers that a scorer judged: those given, and of the web app where none was given."""
+    people, decisions = (_with_averages(rated, judged.weights) for rated in (people, decisions))
     attempts: dict[str, set[int | None]] = {}
     for rating in judged.rated:
         attempts.setdefault(rating.item, set()).add(rating.attempt)
@@ -304,15 +305,22 @@ def _labelled(
     return labelled
 
 
-def _weights(about: JudgeInfo | None) -> Mapping[str, float]:
-    """Return the weights of the dimensions of its rubric; none where the rubric is gone or another now."""
+def _weights(about: JudgeInfo | None) -> Mapping[str, float] | None:
+    """Return the weights of the dimensions of its rubric; None where the run does not say them, and the rubric is gone or another now."""
     if about is None or not about.rubric:
         return {}
+    if about.weights:
+        return about.weights
     try:
         criteria = rubric(about.rubric)
     except BadInput:
-        return {}
-    return criteria.weights if criteria.digest == about.rubric_digest else {}
+        return None
+    return criteria.weights if criteria.digest == about.rubric_digest else None
+
+
+def _with_averages(rated: Iterable[Rated], weights: Mapping[str, float] | None) -> list[Rated]:
+    """Return what people said with the average by the weights of a rubric; without it where these are not known."""
+    return [rating if weights is None else calibrate.with_average(rating, weights) for rating in rated]
 
 
 def _people(given: Sequence[LabelSource], known: Sequence[str]) -> tuple[list[Rated], list[Rated]]:

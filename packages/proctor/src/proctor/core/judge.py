@@ -33,6 +33,7 @@ class JudgeInfo(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         kind: the kind of judge, whose `JudgePart.concluded` has the last word on its estimates; other scorers that hold
             a judge, such as `combine`, have none.
+        weights: the shares of the dimensions in its average; empty without a rubric, and in runs of earlier versions.
         passing: the points from which an item passes.
         main: the name of the mean of its values; '' for the usual one.
         unpriced: its models whose price is not known.
@@ -46,6 +47,7 @@ class JudgeInfo(msgspec.Struct, frozen=True, kw_only=True):
     kind: str = ""
     rubric: str = ""
     rubric_digest: str = ""
+    weights: Mapping[str, float] = {}
     passing: float | None = None
     main: str = ""
     by: str = ""
