@@ -285,7 +285,7 @@ def test_a_label_of_a_text_that_was_changed_is_left_out(tmp_path: Path) -> None:
     [held] = agree([labels, run], keep=False).held
     assert (held.labels, held.corrected) == (49, ())
     assert [str(sentence) for sentence in held.left_out] == [
-        "1 labels are of texts that were changed; they are left out."
+        "1 label is of a text that was changed; it is left out."
     ]
     assert "1 of the 50 drawn items are not labelled yet" in str(held.calibration)
 

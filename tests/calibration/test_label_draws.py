@@ -95,7 +95,7 @@ def test_a_label_that_names_no_attempt_is_of_none_of_several(tmp_path: Path) -> 
     [held] = agree([source({("a", None): True, ("b", 0): True}), run]).held
     assert held.labels == 1
     assert [str(sentence) for sentence in held.left_out] == [
-        "1 labels do not say which attempt they are of; they are left out."
+        "1 label does not say which attempt it is of; it is left out."
     ]
 
 

@@ -8,6 +8,8 @@ import pytest
 from click.testing import CliRunner
 
 from proctor.cli import app
+from proctor.reports.floor import floors_of
+from proctor.stores import open_store
 
 EXAM = [{"id": f"q{n}", "question": f"Say {n}.", "options": ["one", "two"], "answer": "AB"[n % 2]} for n in range(8)]
 
@@ -48,6 +50,19 @@ def test_the_floor_is_that_of_the_same_samples_and_names_its_run() -> None:
     said = " ".join(proctor("show", "mine").split())
     assert "baseline:null earns 0.0 %" in said
     assert floors("null") == []
+
+
+def test_the_values_of_a_run_are_read_once_for_all_floors(monkeypatch: pytest.MonkeyPatch) -> None:
+    for kind in ("null", "random"):
+        run(f"baseline:{kind}", kind)
+    run("./agent.py:answer", "mine")
+    store = open_store("r.db")
+    read: list[str] = []
+    values = store.values
+    monkeypatch.setattr(store, "values", lambda run_id, scorer: read.append(run_id) or values(run_id, scorer))
+    assert len(floors_of(store.run("mine"), store)) == 2
+    assert sorted(read) == ["mine", "null", "random"]
+    store.close()
 
 
 def test_without_such_a_run_or_with_one_of_other_data_there_is_no_floor() -> None:

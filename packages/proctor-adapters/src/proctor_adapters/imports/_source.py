@@ -1,6 +1,7 @@
-"""Read a file of others within bounds: JSON, JSON lines, CSV, or a zip of JSON; what is too large or too deep is refused."""
+"""Read a file of others within bounds: JSON, JSON lines, CSV, each also in gzip, or a zip of JSON; too large or too deep is refused."""
 
 import csv
+import gzip
 import io
 import json
 import os
@@ -11,7 +12,7 @@ import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import IO, TypeVar
+from typing import IO, Any, TypeVar
 
 import msgspec
 
@@ -25,15 +26,46 @@ Fields = dict[str, msgspec.Raw]  # of an object, each in its own JSON
 MOST_DOCUMENT_BYTES = 512_000_000  # of a JSON document, which is in memory as a whole
 MOST_RECORD_BYTES = 64_000_000  # of a line, or of the sample of a zip
 MOST_MEMBERS = 2_000_000
-MOST_RATIO = 500  # of all bytes of a zip to the size of the file: JSON of conversations is well below 100
+MOST_RATIO = 500  # of all bytes of a zip or gzip to the size of the file: JSON of conversations is well below 100
 LEAST_ALLOWED_BYTES = 1_000_000_000
 PIECE = 1 << 16
 LOCAL_HEADER_BYTES = 30  # before the name of a member
 ZSTANDARD = 93  # the method of a zip member that newer versions of Inspect write
 
 
+class _Gunzipped(io.RawIOBase):
+    """What a file in gzip holds, up to a limit; what its end says of the size is not believed."""
+
+    def __init__(self, source: "ImportSource") -> None:
+        self._source = source
+        self._file = gzip.GzipFile(source.path)
+        self._left = source.most_unpacked
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        try:
+            piece = self._file.read(min(len(buffer), PIECE))
+        except (OSError, EOFError, zlib.error) as error:
+            raise self._source.unreadable(error) from None
+        self._left -= len(piece)
+        if self._left < 0:
+            raise self._source.unpacks_to_too_much()
+        buffer[: len(piece)] = piece
+        return len(piece)
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+
 class ImportSource:
-    """A file to import; it is opened each time it is read."""
+    """A file to import; it is opened each time it is read.
+
+    Attributes:
+        name: that of the file, without the ending of gzip.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -44,8 +76,23 @@ class ImportSource:
                 raise BadInput("There is no file {path}.", path=path)
             if not path.stat().st_size:
                 raise BadInput("{path} is empty.", path=path)
+            with path.open("rb") as file:
+                self._is_gzip = file.read(2) == b"\x1f\x8b"
         except OSError as error:
             raise self.unreadable(error) from None
+        self.name = path.stem if self._is_gzip and path.suffix.lower() == ".gz" else path.name
+        if self._is_gzip and self.is_zip:
+            raise BadInput("{path} is a zip in gzip. Unpack it with gunzip first.", path=path)
+
+    @property
+    def stem(self) -> str:
+        """Return its name without endings of formats."""
+        return Path(self.name).stem
+
+    @property
+    def most_unpacked(self) -> int:
+        """Return how many bytes a zip or gzip may hold."""
+        return max(LEAST_ALLOWED_BYTES, MOST_RATIO * self.path.stat().st_size)
 
     @cached_property
     def is_zip(self) -> bool:
@@ -55,7 +102,7 @@ class ImportSource:
     @cached_property
     def is_csv(self) -> bool:
         """True if the file is a table: its first byte opens no JSON value."""
-        return not self.is_zip and self.path.suffix.lower() == ".csv"
+        return not self.is_zip and self._suffix == ".csv"
 
     @cached_property
     def zipped(self) -> zipfile.ZipFile:
@@ -99,7 +146,7 @@ class ImportSource:
     @cached_property
     def is_lines(self) -> bool:
         """True if the file is JSON lines: by its name, or its first line is a whole object and not all that there is."""
-        first, suffix = self._first_line, self.path.suffix.lower()
+        first, suffix = self._first_line, self._suffix
         if suffix in (".jsonl", ".ndjson"):
             return first.startswith(b"{")
         try:
@@ -107,7 +154,7 @@ class ImportSource:
         except (msgspec.DecodeError, RecursionError, UnicodeError):
             return False
         with self._open() as file:
-            file.seek(len(first), os.SEEK_CUR)
+            file.readline(MOST_RECORD_BYTES)
             return suffix != ".json" and bool(file.read(PIECE).strip())
 
     @cached_property
@@ -159,7 +206,7 @@ class ImportSource:
         """
         csv.field_size_limit(CELL_CHARACTERS)  # the module's own limit is 131,072 characters
         try:
-            with self.path.open(encoding="utf-8-sig", newline="") as file:
+            with io.TextIOWrapper(self._open(), encoding="utf-8", newline="") as file:
                 yield from csv.DictReader(file)
         except (OSError, UnicodeError, csv.Error) as error:
             raise self.unreadable(error) from None
@@ -196,11 +243,15 @@ class ImportSource:
         with self._open() as file:
             return file.readline(MOST_RECORD_BYTES)
 
+    @property
+    def _suffix(self) -> str:
+        return Path(self.name).suffix.lower()
+
     def _open(self) -> IO[bytes]:
         try:
-            file = self.path.open("rb")
-            if file.read(3) != b"\xef\xbb\xbf":
-                file.seek(0)
+            file = io.BufferedReader(_Gunzipped(self)) if self._is_gzip else self.path.open("rb")
+            if file.peek(3)[:3] == b"\xef\xbb\xbf":
+                file.read(3)
         except OSError as error:
             raise self.unreadable(error) from None
         return file
@@ -235,6 +286,11 @@ class ImportSource:
             limit=MOST_RECORD_BYTES // 1_000_000,
         )
 
+    def unpacks_to_too_much(self) -> BadInput:
+        return BadInput(
+            "{path} unpacks to more than {ratio} times its size; no log does.", path=self.path, ratio=MOST_RATIO
+        )
+
     def unreadable(self, error: Exception) -> BadInput:
         return BadInput("{path} cannot be read: {error}.", path=self.path, error=in_words(error))
 
@@ -244,7 +300,7 @@ class Unzipped:
 
     def __init__(self, source: ImportSource) -> None:
         self._source = source
-        self._left = max(LEAST_ALLOWED_BYTES, MOST_RATIO * source.path.stat().st_size)
+        self._left = source.most_unpacked
 
     def member(self, name: str, type: type[T], *, most: int | None = None) -> T:
         """Decode a member.
@@ -268,11 +324,7 @@ class Unzipped:
             raise self._source.unreadable(error) from None
         self._left -= size
         if self._left < 0:
-            raise BadInput(
-                "{path} unpacks to more than {ratio} times its size; no log does.",
-                path=self._source.path,
-                ratio=MOST_RATIO,
-            )
+            raise self._source.unpacks_to_too_much()
         return b"".join(pieces)
 
     def _pieces(self, info: zipfile.ZipInfo) -> Iterator[bytes]:

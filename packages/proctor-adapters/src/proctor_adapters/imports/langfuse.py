@@ -53,9 +53,7 @@ def _is_trace(head: Mapping[str, object]) -> bool:
 
 def read(source: ImportSource, how: LogReading) -> list[ForeignRun]:
     """Return the run of a file: traces name no task, so that is the name of the file."""
-    return [
-        ForeignRun(format="langfuse", task=source.path.stem, agent="langfuse", trials=partial(_trials, source, how))
-    ]
+    return [ForeignRun(format="langfuse", task=source.stem, agent="langfuse", trials=partial(_trials, source, how))]
 
 
 def _traces(source: ImportSource) -> Iterator[_Trace]:

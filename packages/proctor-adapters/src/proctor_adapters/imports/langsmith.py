@@ -72,7 +72,7 @@ def read(source: ImportSource, how: LogReading) -> list[ForeignRun]:
     return [
         ForeignRun(
             format="langsmith",
-            task=source.path.stem,
+            task=source.stem,
             agent=(named.run.session_name if named is not None else None) or "langsmith",
             trials=partial(_of_table if source.is_csv else _of_rows, source, how),
         )

@@ -50,8 +50,8 @@ def read(source: ImportSource, how: LogReading) -> list[ForeignRun]:
         raise BadInput(
             "{path} holds no samples. Import the file samples_….jsonl, which --log_samples writes.", path=source.path
         )
-    named = _NAME.fullmatch(source.path.name)
-    task = named[1] if named else source.path.stem
+    named = _NAME.fullmatch(source.name)
+    task = named[1] if named else source.stem
     results = _results(source, named[2]) if named else {}
     config = results.get("config")
     model = config.get("model") if isinstance(config, Mapping) else None
@@ -75,8 +75,8 @@ def read(source: ImportSource, how: LogReading) -> list[ForeignRun]:
 
 
 def _results(source: ImportSource, time: str) -> Mapping[str, Any]:
-    path = source.path.with_name(f"results_{time}.json")
-    return ImportSource(path).document(dict[str, Any]) if path.is_file() else {}
+    paths = [source.path.with_name(f"results_{time}.json{end}") for end in ("", ".gz")]
+    return next((ImportSource(path).document(dict[str, Any]) for path in paths if path.is_file()), {})
 
 
 def _reported(

@@ -64,7 +64,7 @@ def read(source: ImportSource, how: LogReading) -> list[ForeignRun]:
     return [
         ForeignRun(
             format="matrix",
-            task=source.path.name.split(".")[0],
+            task=source.name.split(".")[0],
             agent=system,
             trials=partial(_trials, source, how, system),
             planned=tuple(ids),

@@ -49,7 +49,7 @@ def knows(source: ImportSource) -> bool:
 
 def read(source: ImportSource, how: LogReading) -> list[ForeignRun]:
     """Return the run of a file; it names neither data set nor model, so its own name is the task."""
-    return [ForeignRun(format="phoenix", task=source.path.stem, agent="phoenix", trials=partial(_trials, source, how))]
+    return [ForeignRun(format="phoenix", task=source.stem, agent="phoenix", trials=partial(_trials, source, how))]
 
 
 def _trials(source: ImportSource, how: LogReading) -> Iterator[ForeignTrial]:

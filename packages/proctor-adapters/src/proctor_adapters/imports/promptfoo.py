@@ -83,7 +83,7 @@ def read(source: ImportSource, how: LogReading) -> list[ForeignRun]:
     return [
         ForeignRun(
             format="promptfoo",
-            task=str(description or source.path.stem),
+            task=str(description or source.stem),
             agent=agent if providers[agent] == 1 else f"{agent} · {label[:60]}",
             created=0.0 if file is None else moment(file.results.timestamp),
             trials=partial(_trials, source, file, how, index),

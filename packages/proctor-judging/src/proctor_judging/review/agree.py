@@ -1,6 +1,6 @@
 """Measure how far people and judges agree, from verification files and judged runs, and correct a judge's numbers by it."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -205,17 +205,24 @@ def _compared(
     known = {(rating.rater, rating.key) for rating in said}
     own = [rating for rating in judged.labelled if (rating.rater, rating.key) not in known]
     together = [decided.get(rating.key, rating) for rating in calibrate.together(said)]
-    left_out = []
-    if changed:
-        left_out.append(say("{count} labels are of texts that were changed; they are left out.", count=len(changed)))
-    if unclear := len(people) - len(said) - sum(rating.item in changed for rating in people):
-        left_out.append(say("{count} labels do not say which attempt they are of; they are left out.", count=unclear))
+    unclear = len(people) - len(said) - sum(rating.item in changed for rating in people)
     return _Compared(
         judged=judged,
         people=[*said, *own],
         together=calibrate.together([*together, *own]) if own else together,
-        left_out=tuple(left_out),
+        left_out=tuple(_left_out(len(changed), unclear)),
     )
+
+
+def _left_out(changed: int, unclear: int) -> Iterator[Sentence]:
+    if changed == 1:
+        yield say("1 label is of a text that was changed; it is left out.")
+    elif changed:
+        yield say("{count} labels are of texts that were changed; they are left out.", count=changed)
+    if unclear == 1:
+        yield say("1 label does not say which attempt it is of; it is left out.")
+    elif unclear:
+        yield say("{count} labels do not say which attempt they are of; they are left out.", count=unclear)
 
 
 def _of_attempts(rated: Iterable[Rated], attempts: Mapping[str, Collection[int | None]], run: Run) -> list[Rated]:

@@ -1,6 +1,6 @@
 """Say what agents that know nothing earn on the samples of a run: its score is compared with theirs, not with 0."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import msgspec
 
@@ -9,7 +9,7 @@ from proctor.core.sentence import Sentence, say
 from proctor.core.tally import Case, tally
 from proctor.core.task import Store
 from proctor.reports.history import FLOOR, find_complete_runs
-from proctor.reports.matching import earned_by_sample
+from proctor.reports.matching import Earned, earned_by_sample
 from proctor.stats.estimate import estimate
 
 KNOWS = f"{FLOOR}oracle"
@@ -35,13 +35,15 @@ def floors_of(record: RunRecord, store: Store) -> list[RunFloor]:
     for other in find_complete_runs(record, store):
         if other.agent.startswith(FLOOR) and other.agent != KNOWS:
             newest.setdefault(other.agent, other)
-    floors = (_measure(record, newest[agent], store) for agent in sorted(newest))
+    if not newest:
+        return []
+    own = earned_by_sample(record, store, record.main_scorer)
+    floors = (_measure(own, newest[agent], store, record.main_scorer) for agent in sorted(newest))
     return [floor for floor in floors if floor is not None]
 
 
-def _measure(record: RunRecord, other: RunRecord, store: Store) -> RunFloor | None:
-    own = earned_by_sample(record, store, record.main_scorer)
-    theirs = earned_by_sample(other, store, record.main_scorer)
+def _measure(own: Mapping[str, Earned], other: RunRecord, store: Store, scorer: str) -> RunFloor | None:
+    theirs = earned_by_sample(other, store, scorer)
     same = [theirs[id] for id, points in own.items() if points.attempts and id in theirs]
     scored = [points for points in same if points.attempts]
     mean = estimate("score", tally(Case(cluster=points.cluster, values=(points.mean,), planned=1) for points in scored))
