@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from proctor.config import settings
 from proctor.core.declared import ModelInfo, declared
 from proctor.core.errors import AgentFailed, JudgeFailed, ProviderFailed
-from proctor.core.sample import Message
+from proctor.core.sample import File, Message, Text
 from proctor.core.sentence import Sentence, say
 from proctor.core.task import Model
 from proctor.core.trajectory import Step, Usage
@@ -71,6 +71,11 @@ class Asker(OpenedModels):
     def unpriced(self) -> tuple[str, ...]:
         """Return the model if its price is not known, so that no budget in money can bound it."""
         return ledger.unpriced(self._model)
+
+    def takes(self, file: File) -> bool:
+        """True if its model is sent a picture."""
+        takes = self._about.takes
+        return self._about.pictures and (takes is None or bool(takes(file)))
 
     async def ask(
         self,
@@ -221,10 +226,14 @@ def _read(step: Step, read: Callable[[Any], J]) -> J:
 
 
 def _again(message: Message, reason: Sentence, lang: str) -> Message:
+    """Return a request with the reason why its reply could not be used, which follows its text, or its last picture."""
     request = say(
         "Your last reply could not be used: {reason} Reply again with nothing but the JSON object.", reason=reason
     )
-    return Message.of(message.role, f"{message.text}\n\n{speak(request, lang)}")
+    again = Text(text=f"\n\n{speak(request, lang)}")
+    if any(isinstance(part, File) for part in message.parts):
+        return replace(message, parts=(*message.parts, again))
+    return Message.of(message.role, message.text + again.text)
 
 
 def _bounded(schema: Mapping[str, Any]) -> dict[str, object]:

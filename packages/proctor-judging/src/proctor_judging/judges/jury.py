@@ -36,7 +36,7 @@ from proctor.core.errors import BadInput, JudgeFailed
 from proctor.core.judge import NOT_CHOSEN, JudgeChoice, JudgedFigure, JudgeInfo
 from proctor.core.parts import JudgePart
 from proctor.core.run import Estimate
-from proctor.core.sample import Sample
+from proctor.core.sample import File, Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
 from proctor.core.trajectory import Trajectory, Usage
@@ -154,6 +154,7 @@ class Jury(OpenedModels):
         self._spent: dict[str, Usage] = {}
         everyone = [*members, *((arbitrator,) if arbitrator is not None else ())]
         super().__init__(everyone)
+        self._everyone = everyone
         _check(options, self.rubric, list(self._weights.values()))
         self.version = digest([[member.version for member in everyone], options, list(self._weights.values())])[:12]
         self.judge = JudgeInfo(
@@ -169,7 +170,7 @@ class Jury(OpenedModels):
         )
 
     async def __call__(self, sample: Sample, trajectory: Trajectory) -> Score | Unscored:
-        shown = judge_prompt.shown(sample, trajectory, self.rubric.judges == "item")
+        shown = judge_prompt.shown(sample, trajectory, self.rubric.judges == "item", self._see)
         nothing = unjudged(shown, self.rubric, self.options.characters)
         if nothing is not None:
             return nothing
@@ -181,6 +182,10 @@ class Jury(OpenedModels):
             ballots = await self._again(shown, ballots)
             discussed += 1
         return await self._verdict(shown, ballots, before if discussed else [])
+
+    def _see(self, file: File) -> bool:
+        """True if all judges are shown a file, if that is a picture."""
+        return all(member.sees(file) for member in self._everyone)
 
     async def _check_members(self) -> None:
         async with self._checking:
@@ -225,7 +230,7 @@ class Jury(OpenedModels):
     ) -> Score | Unscored:
         votes = votes_of(ballots)
         apart = _jury_votes.spread(votes)
-        details = self._details(ballots, votes, apart, before)
+        details = self._details(ballots, votes, apart, before) | shown.details
         if len(votes) * 2 <= len(self._members):
             return no_quorum(ballots, details)
         judgement = join(ballots, self.rubric, self.options.combine, self.options.trim)

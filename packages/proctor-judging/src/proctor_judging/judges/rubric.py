@@ -20,7 +20,7 @@ from proctor.core.digest import digest
 from proctor.core.errors import BadInput
 from proctor.core.judge import NOT_CHOSEN, JudgeChoice, JudgeInfo
 from proctor.core.parts import JudgePart
-from proctor.core.sample import Sample
+from proctor.core.sample import File, Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.task import Model
 from proctor.core.trajectory import Trajectory, Usage
@@ -49,11 +49,13 @@ class RubricOptions(JudgeOptions, frozen=True, kw_only=True):
         repeats: judgements of each item; their mean counts, and how far they are apart is reported.
         each: ask for one dimension at a time.
         characters: longer items are not judged.
+        show_pictures: show the judge the pictures of question, results and answer, where its model takes them.
     """
 
     repeats: Count = 1
     each: bool = False
     characters: Characters = MOST_CHARACTERS
+    show_pictures: bool = False
 
 
 def make(argument: str, options: Mapping[str, Any], chosen: JudgeChoice = NOT_CHOSEN) -> "RubricJudge":
@@ -89,7 +91,8 @@ class RubricJudge(OpenedModels):
         self.asker = judge if isinstance(judge, Asker) else Asker(judge, tries=options.tries)
         super().__init__([self.asker])
         self.name = f"rubric:{rubric.name}"
-        wordings = [judge_prompt.wording(lang, "rubric") for lang in ("en", "zh")]
+        templates = ("rubric", "pictures") if options.show_pictures else ("rubric",)
+        wordings = [judge_prompt.wording(lang, *templates) for lang in ("en", "zh")]
         self.version = digest([rubric, options, self.asker.name, model_options, wordings])[:12]
         self.judge = JudgeInfo(
             kind="rubric",
@@ -104,9 +107,13 @@ class RubricJudge(OpenedModels):
         )
 
     async def __call__(self, sample: Sample, trajectory: Trajectory) -> Score | Unscored:
-        shown = judge_prompt.shown(sample, trajectory, self.rubric.judges == "item")
+        shown = judge_prompt.shown(sample, trajectory, self.rubric.judges == "item", self.sees)
         nothing = unjudged(shown, self.rubric, self.options.characters)
-        return nothing or to_score(await self.ask(shown), self.rubric, self.asker.name)
+        return nothing or to_score(await self.ask(shown), self.rubric, self.asker.name, **shown.details)
+
+    def sees(self, file: File) -> bool:
+        """True if it is shown a file, if that is a picture."""
+        return self.options.show_pictures and self.asker.takes(file)
 
     async def ask(self, shown: judge_prompt.ShownTexts, others: Sequence[str] = ()) -> RubricJudgement:
         """Ask the judge for its points, and show it the judgements of `others` first.

@@ -18,7 +18,10 @@ ROUNDING = 1e-9
 
 
 def unjudged(shown: ShownTexts, rubric: JudgeRubric, characters: int) -> Score | Unscored | None:
-    """Return the verdict on an item that no judge needs to see: the lowest score if it is empty, unscored if it is too long; else None."""
+    """Return the verdict without a judge: the lowest score for an empty item, unscored for one that it cannot see or is too long; else None."""
+    if shown.is_unseen:
+        reason = say("The answer is nothing but files, which the judge is not shown.")
+        return Unscored(why="no_evidence", reason=reason, details=shown.details)
     if shown.is_empty:
         low = RubricJudgement(points={dimension.name: rubric.low for dimension in rubric.dimensions}, mean=rubric.low)
         score = to_score(low, rubric, "")
