@@ -164,7 +164,9 @@ async def test_bytes_decide_what_a_file_is_and_not_its_name_or_declared_type(tmp
 
 @pytest.mark.parametrize("kind", SERVERS)
 async def test_a_model_that_takes_no_pdf_and_no_sound_is_given_their_names(kind: str) -> None:
-    body = await sent(kind, asking(*FILES), pdf=False, sound=False)
+    far = [File(name="far.pdf", media_type="application/pdf", url="https://a.example/far.pdf")]
+    body = await sent(kind, asking(*FILES, *far), pdf=False, sound=False)
+    assert "far.pdf (application/pdf), at https://a.example/far.pdf" in str(body)
     assert encoded(PDF) not in str(body)
     assert encoded(WAV) not in str(body)
     assert all(f"[Attached file: {file.name} ({file.media_type})]" in str(body) for file in FILES)

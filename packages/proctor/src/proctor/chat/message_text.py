@@ -69,11 +69,12 @@ def media_to_send(file: File, kinds: Sequence[str], addressed: Sequence[str] = (
     Its bytes decide whether it is a PDF or sound, whatever its name or declared type is.
 
     Args:
-        kinds: the beginnings of the media types that the API takes as bytes.
-        addressed: those that it also takes as an address.
+        kinds: the beginnings of the media types that are sent.
+        addressed: those that the API also takes as an address.
     """
     if file.url is not None:
-        return MediaBytes(file.media_type, b"", file.url) if file.media_type.startswith(tuple(addressed)) else None
+        is_taken = file.media_type.startswith(tuple(addressed)) and file.media_type.startswith(tuple(kinds))
+        return MediaBytes(file.media_type, b"", file.url) if is_taken else None
     if (data := bytes_of(file)) is None:
         return None
     kind = type_by_bytes(data) or file.media_type

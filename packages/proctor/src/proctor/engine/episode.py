@@ -100,7 +100,8 @@ class Episode:
     @property
     def files_left_out(self) -> int:
         """Return how many files of its messages the agent was not given, where its session knows."""
-        return declared(SessionInfo, self._session).files_left_out
+        count = declared(SessionInfo, self._session).files_left_out
+        return count if isinstance(count, int) else 0  # of an agent that has something else under that name
 
     def so_far(self, stop: Stop | None = None) -> Trajectory:
         """Return the trajectory so far; `stop` is the reason if something other than the agent ended it."""
