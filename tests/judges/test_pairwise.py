@@ -13,7 +13,7 @@ from simulated import chance, rounds
 
 from proctor.core.errors import BadInput, JudgeFailed
 from proctor.core.run import Estimate
-from proctor.core.sample import Message, Sample
+from proctor.core.sample import File, Message, Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.tally import Case, tally
 from proctor.core.trajectory import Trajectory
@@ -53,6 +53,21 @@ def prefers(share: float, source: random.Random, *, first: float = 0.0) -> Scrip
         return names("A" if (source.random() < share) == mine_first else "B")
 
     return ScriptedModel(reply)
+
+
+async def test_of_a_question_with_a_file_a_judge_is_shown_no_answer_besides_the_two() -> None:
+    chart = File(name="chart.png", media_type="image/png", data=b"1")
+    rivals = {"rivals": [{"id": "r", "text": "theirs"}]}
+    asked: list[str] = []
+
+    def reply(messages: Sequence[Message], _: object) -> str:
+        asked.append(messages[-1].text)
+        return names("A")
+
+    sample = Sample.ask("s", "What is in it?", files=(chart,), meta=rivals)
+    await PairwiseJudge(CRITERIA, ScriptedModel(reply), PairwiseOptions())(sample, Trajectory.of("my answer"))
+    assert [text.count("my answer") for text in asked] == [1, 1]
+    assert all("[file] chart.png (image/png), not shown to you" in text for text in asked)
 
 
 @pytest.mark.parametrize(

@@ -142,16 +142,17 @@ def shown(
 
 
 def _conversed(sample: Sample, trajectory: Trajectory, files: ShownFiles) -> ShownTexts:
-    """Return the answer to judge; where it is files only, their names."""
+    """Return the answer to judge, with the names of its files."""
     context, answer = tuple(_asked(sample, trajectory, files)), trajectory.answer
     said = trajectory.steps[-1].message.parts if trajectory.steps else ()
-    answered = [part for part in said if isinstance(part, File)] if not answer.strip() else []
+    answered = [part for part in said if isinstance(part, File)]
+    is_unseen = bool(answered) and not answer.strip() and not any(map(files.number, answered))
     return ShownTexts(
         context=context,
-        judged=(("answer", "\n".join(map(files.line, answered)) or answer),),
+        judged=(("answer", "\n".join((answer, *map(files.line, answered)))),),
         pictures=tuple(files.pictures),
         unseen=files.unseen,
-        is_unseen=bool(answered) and not any(map(files.number, answered)),
+        is_unseen=is_unseen,
     )
 
 
@@ -214,13 +215,12 @@ def _pictures(pictures: Sequence[File], lang: Lang) -> Iterator[Part]:
 
 def _asked(sample: Sample, trajectory: Trajectory, files: ShownFiles) -> Iterator[tuple[str, str]]:
     said = [step.message for step in trajectory.steps]
-    sent = [message for turn in sample.turns for message in turn.messages]
     is_long = len(sample.turns) > 1 or any(len(turn.messages) > 1 for turn in sample.turns)
-    has_files = any(isinstance(part, File) for message in (*sent, *said) for part in message.parts)
-    if is_long or has_files or any(message.calls or message.role != "assistant" for message in said):
+    asked = [part for turn in sample.turns for message in turn.messages for part in message.parts]
+    if is_long or any(message.calls or message.role != "assistant" for message in said):
         yield "conversation", "\n".join(_conversation(sample, trajectory, files))
-    elif sample.question:
-        yield "question", sample.question
+    elif question := "\n".join([sample.question, *(files.line(part) for part in asked if isinstance(part, File))]):
+        yield "question", question
     reference = sample.target if sample.target is not None else _references(sample)
     if reference not in (None, "", []):
         yield "reference", reference if isinstance(reference, str) else _json(reference)
