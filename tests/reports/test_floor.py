@@ -59,7 +59,12 @@ def test_the_values_of_a_run_are_read_once_for_all_floors(monkeypatch: pytest.Mo
     store = open_store("r.db")
     read: list[str] = []
     values = store.values
-    monkeypatch.setattr(store, "values", lambda run_id, scorer: read.append(run_id) or values(run_id, scorer))
+
+    def read_values(run_id: str, scorer: str) -> Any:
+        read.append(run_id)
+        return values(run_id, scorer)
+
+    monkeypatch.setattr(store, "values", read_values)
     assert len(floors_of(store.run("mine"), store)) == 2
     assert sorted(read) == ["mine", "null", "random"]
     store.close()
