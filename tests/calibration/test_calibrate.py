@@ -284,9 +284,7 @@ def test_a_label_of_a_text_that_was_changed_is_left_out(tmp_path: Path) -> None:
     labels.write_text(json.dumps(records))
     [held] = agree([labels, run], keep=False).held
     assert (held.labels, held.corrected) == (49, ())
-    assert [str(sentence) for sentence in held.left_out] == [
-        "1 label is of a text that was changed; it is left out."
-    ]
+    assert [str(sentence) for sentence in held.left_out] == ["1 label is of a text that was changed; it is left out."]
     assert "1 of the 50 drawn items are not labelled yet" in str(held.calibration)
 
 
@@ -367,9 +365,7 @@ def test_the_agreement_is_json(tmp_path: Path) -> None:
     assert msgspec.convert(told, Agreement).held[0].labels == 50
 
 
-def _judged_run(
-    folder: Path, *, gain: float, name: str = "items", by: JudgeRubric | None = None
-) -> tuple[Run, Path]:
+def _judged_run(folder: Path, *, gain: float, name: str = "items", by: JudgeRubric | None = None) -> tuple[Run, Path]:
     """80 items judged by a rubric, 50 of them drawn and labelled by two people; the judge gives `gain` points too much."""
     source = random.Random(7)
     quality = {f"p{i}": source.gauss(3.1, 0.9) for i in range(80)}

@@ -7,7 +7,7 @@ import pytest
 from endpoint import Endpoint, chat
 from judged import said
 
-from proctor.core.sample import File, Message, Sample, Text, Tool, ToolResult
+from proctor.core.sample import File, Message, Part, Sample, Text, Tool, ToolResult
 from proctor.core.score import Score, Unscored
 from proctor.core.trajectory import Step, Trajectory
 from proctor.models.named import model
@@ -30,7 +30,7 @@ def criteria() -> JudgeRubric:
 
 
 def answered(text: str, *files: File) -> Trajectory:
-    parts = (*([Text(text=text)] if text else []), *files)
+    parts: tuple[Part, ...] = (*([Text(text=text)] if text else []), *files)
     return Trajectory(steps=(Step(message=Message(role="assistant", parts=parts)),))
 
 
