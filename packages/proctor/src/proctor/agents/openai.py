@@ -9,8 +9,7 @@ from typing import Protocol
 
 import msgspec
 
-from proctor.agents._conversation import AgentConversation, Ask
-from proctor.agents.conversation import AgentConversation
+from proctor.agents.conversation import AgentConversation, Ask
 from proctor.core.declared import ModelInfo, declared
 from proctor.core.media_type import result_media
 from proctor.core.parts import AgentPart
