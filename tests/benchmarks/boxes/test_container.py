@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from machine_image import BACKENDS, import_image, skip_without
+from machine_image import import_image, skip_without
 
 from proctor.api import Run, evaluate
 from proctor.core.errors import BadInput
@@ -31,12 +31,6 @@ from proctor_benchmarks.boxes.namespace import lacks
 
 Messages = list[dict[str, Any]]
 START = {"files": {"numbers.txt": "1\n2\n3\n"}, "setup": "tr '\\n' ' ' < numbers.txt > line.txt"}
-
-
-@pytest.fixture(params=BACKENDS)
-def backend(request: pytest.FixtureRequest) -> str:
-    skip_without(request.param)
-    return str(request.param)
 
 
 def agent_of(*calls: tuple[str, Mapping[str, object]], before: Callable[[int], object] = int) -> Callable[..., Any]:

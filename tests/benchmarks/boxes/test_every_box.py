@@ -12,7 +12,7 @@ from contextlib import AbstractAsyncContextManager
 from typing import cast
 
 import pytest
-from machine_image import BACKENDS, import_image, skip_without
+from machine_image import import_image
 
 from proctor.core.errors import EnvironmentDied
 from proctor_benchmarks.boxes import engines
@@ -31,13 +31,6 @@ def new_box(backend: str, limits: BoxLimits = LIMITS) -> AbstractAsyncContextMan
     return EngineBox(engine, import_image(engine), limits)
 
 
-@pytest.fixture(params=BACKENDS)
-def backend(request: pytest.FixtureRequest) -> str:
-    name: str = request.param
-    skip_without(name)
-    return name
-
-
 @pytest.fixture
 async def box(backend: str) -> AsyncIterator[Box]:
     async with new_box(backend) as opened:
@@ -46,6 +39,9 @@ async def box(backend: str) -> AsyncIterator[Box]:
 
 async def sh(box: Box, command: str, seconds: float = 20.0, user: str | None = None) -> CommandResult:
     return await box.run(["bash", "-c", command], seconds, user=user)
+
+
+KILL = "for p in /proc/[0-9]*; do grep -qzx 4323 $p/cmdline && id=${{p#/proc/}}; done; kill {} $id"
 
 
 async def test_commands_have_results_whatever_becomes_of_them(box: Box) -> None:
@@ -106,6 +102,19 @@ async def test_files_go_up_and_down_and_links_out_stay(box: Box) -> None:
         }
     with pytest.raises(TooMuch):
         await box.take(["/app"], most_bytes=0)
+    await box.put(archive_of({}), "/app")
+
+
+async def test_processes_are_listed_until_they_have_ended_whatever_a_command_makes_of_its_programs(box: Box) -> None:
+    assert await box.list_processes() == frozenset()
+    await sh(box, "(setsid sleep 4323 > /dev/null 2>&1 &)")
+    left = await box.list_processes()
+    assert len(left) == 1
+    await sh(box, "mkdir -p /usr/local/sbin; echo '#!/bin/bash' > /usr/local/sbin/ps; chmod +x /usr/local/sbin/ps")
+    await sh(box, KILL.format("-STOP") + "; cp /usr/local/sbin/ps /usr/local/sbin/sh; (setsid -f sleep 4324)")
+    assert left < await box.list_processes()
+    await sh(box, KILL.format("-KILL"))
+    assert left.isdisjoint(await box.list_processes())
 
 
 async def test_all_that_commands_left_running_is_ended_and_the_files_stay(box: Box) -> None:

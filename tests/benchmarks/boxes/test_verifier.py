@@ -3,28 +3,26 @@
 import importlib.util
 import shutil
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import pytest
+from machine_image import import_image
 from msgspec.structs import replace
 
-from proctor.core.errors import EnvironmentFailed
+from proctor.core.errors import EnvironmentDied, EnvironmentFailed
 from proctor.core.sample import Sample, ToolCall
 from proctor.core.score import Score, Unscored
 from proctor.core.trajectory import Trajectory
 from proctor_benchmarks.boxes import blobs
 from proctor_benchmarks.boxes.archives import FileSet, archive_of
 from proctor_benchmarks.boxes.box_task import BoxTask, sample_of
+from proctor_benchmarks.boxes.engines import Engine
 from proctor_benchmarks.boxes.environment import BoxEnvironment
-from proctor_benchmarks.boxes.namespace import lacks
 from proctor_benchmarks.boxes.opening import BoxOptions
 from proctor_benchmarks.boxes.steering import find_steering
 from proctor_benchmarks.boxes.verifier_scorer import VerifierScorer
 from proctor_benchmarks.boxes.verifying import VerifierMode
 
-pytestmark = pytest.mark.skipif(bool(lacks()), reason=f"needs {lacks()}")
-
-OPTIONS = BoxOptions(backend="bubblewrap")
 CHECK = """
 import sys
 sys.path.insert(0, "/app")
@@ -46,19 +44,33 @@ TASK = BoxTask(
 )
 
 
+@pytest.fixture(scope="module")
+def data_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return where what boxes leave is kept, for all tests, so that the solution of a task is run once."""
+    return tmp_path_factory.mktemp("data")
+
+
 @pytest.fixture(autouse=True)
-def own_blobs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(blobs, "data_folder", lambda: tmp_path)
+def own_blobs(data_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blobs, "data_folder", lambda: data_folder)
 
 
-async def act(task: BoxTask, script: str, mode: VerifierMode) -> tuple[Score | Unscored, str]:
+@pytest.fixture
+def options(backend: str) -> BoxOptions:
+    if backend == "bubblewrap":
+        return BoxOptions(backend="bubblewrap")
+    engine = cast("Engine", backend)
+    return BoxOptions(backend=engine, image=import_image(engine))
+
+
+async def act(task: BoxTask, script: str, mode: VerifierMode, options: BoxOptions) -> tuple[Score | Unscored, str]:
     """Return the verdict on what a script leaves in its box, and what it printed."""
     sample: Sample = sample_of("task", task)
-    async with BoxEnvironment(task, OPTIONS, mode) as environment:
+    async with BoxEnvironment(task, options, mode) as environment:
         await environment.state()
         result = await environment.call(ToolCall(name="run", arguments={"command": script}))
         state = await environment.state()
-    return await VerifierScorer(OPTIONS, mode)(sample, Trajectory(state=state)), result.content
+    return await VerifierScorer(options, mode)(sample, Trajectory(state=state)), result.content
 
 
 class Attack(NamedTuple):
@@ -68,7 +80,9 @@ class Attack(NamedTuple):
     guarded: float
 
 
-SHIM = "printf '#!/bin/sh\\nexit 0\\n' > /usr/local/bin/python3; chmod +x /usr/local/bin/python3"
+SHIM = (
+    "mkdir -p /usr/local/bin; printf '#!/bin/sh\\nexit 0\\n' > /usr/local/bin/python3; chmod +x /usr/local/bin/python3"
+)
 WRITE = "mkdir -p /logs/verifier; echo '{\"reward\": 1}' > /logs/verifier/reward.json"
 PRINTS = r"""cat > /app/solution.py <<'EOF'
 import os, re
@@ -99,9 +113,9 @@ ATTACKS = {
 
 
 @pytest.mark.parametrize("name", ATTACKS)
-async def test_no_attack_passes_the_guarded_verifier_but_the_residual_ones(name: str) -> None:
+async def test_no_attack_passes_the_guarded_verifier_but_the_residual_ones(name: str, options: BoxOptions) -> None:
     attack = ATTACKS[name]
-    verdict, printed = await act(TASK, attack.script, "guarded")
+    verdict, printed = await act(TASK, attack.script, "guarded", options)
     assert isinstance(verdict, Score)
     assert verdict.points == attack.guarded
     if name.startswith("V2"):
@@ -113,9 +127,9 @@ async def test_no_attack_passes_the_guarded_verifier_but_the_residual_ones(name:
 
 
 @pytest.mark.parametrize("name", ["V7 shim in PATH", "V7 exit when imported"])  # what is left behind may come too late
-async def test_the_other_verifiers_are_worth_what_they_are(name: str) -> None:
+async def test_the_other_verifiers_are_worth_what_they_are(name: str, options: BoxOptions) -> None:
     for mode in ("shared", "separate"):
-        verdict, _ = await act(TASK, ATTACKS[name].script, mode)
+        verdict, _ = await act(TASK, ATTACKS[name].script, mode, options)
         assert isinstance(verdict, Score)
         assert verdict.points == getattr(ATTACKS[name], mode)
 
@@ -161,12 +175,12 @@ echo '[pytest11]' > /app/a.dist-info/entry_points.txt
 """
 
 
-async def test_a_conftest_steers_pytest_and_is_withheld(pytest_folder: Path) -> None:
+async def test_a_conftest_steers_pytest_and_is_withheld(pytest_folder: Path, options: BoxOptions) -> None:
     task = replace(TASK, tests=FileSet(folder=str(pytest_folder)))
-    steered, _ = await act(task, CONFTEST, "separate")
-    guarded, _ = await act(task, CONFTEST, "guarded")
-    runner, _ = await act(task, RUNNER, "guarded")
-    solved, _ = await act(task, "echo 'def add(a, b): return a + b' > /app/solution.py", "guarded")
+    steered, _ = await act(task, CONFTEST, "separate", options)
+    guarded, _ = await act(task, CONFTEST, "guarded", options)
+    runner, _ = await act(task, RUNNER, "guarded", options)
+    solved, _ = await act(task, "echo 'def add(a, b): return a + b' > /app/solution.py", "guarded", options)
     assert isinstance(steered, Score)
     assert isinstance(guarded, Score)
     assert isinstance(solved, Score)
@@ -182,14 +196,14 @@ async def test_a_conftest_steers_pytest_and_is_withheld(pytest_folder: Path) -> 
     ("script", "withheld"), [(LINK, "/app/pyproject.toml"), (PACKAGE, "/app/tests/test_add/__init__.py")]
 )
 async def test_settings_by_a_link_and_a_package_in_the_place_of_tests_are_withheld(
-    script: str, withheld: str, pytest_folder: Path
+    script: str, withheld: str, pytest_folder: Path, options: BoxOptions
 ) -> None:
     task = replace(TASK, tests=FileSet(folder=str(pytest_folder)))
     for mode in ("shared", "separate"):
-        steered, _ = await act(task, script, mode)
+        steered, _ = await act(task, script, mode, options)
         assert isinstance(steered, Score)
         assert steered.points == 1, steered.details["output"]
-    guarded, _ = await act(task, script, "guarded")
+    guarded, _ = await act(task, script, "guarded", options)
     assert isinstance(guarded, Score)
     assert (guarded.points, list(guarded.details["withheld"])) == (0, [withheld]), guarded.details["output"]
 
@@ -202,34 +216,41 @@ def test_a_project_that_is_a_runner_may_be_changed_and_an_installed_one_may_not(
     assert find_steering(own, own) == {}
 
 
-async def test_right_work_passes_and_no_work_does_not() -> None:
-    right, _ = await act(TASK, "echo 'def add(a, b): return b + a' > solution.py", "guarded")
-    nothing, _ = await act(TASK, "true", "guarded")
+async def test_right_work_passes_and_no_work_does_not(options: BoxOptions) -> None:
+    right, _ = await act(TASK, "echo 'def add(a, b): return b + a' > solution.py", "guarded", options)
+    nothing, _ = await act(TASK, "true", "guarded", options)
     assert isinstance(right, Score)
     assert isinstance(nothing, Score)
     assert (right.points, right.details["witness"], nothing.points) == (1, "tests", 0)
 
 
-async def test_a_verifier_that_fails_its_own_solution_gives_no_verdict() -> None:
+async def test_a_verifier_that_fails_its_own_solution_gives_no_verdict(options: BoxOptions) -> None:
     task = replace(TASK, solution=FileSet(texts={"solve.sh": "#!/bin/sh\ntrue\n"}))
-    verdict, _ = await act(task, "echo 'def add(a, b): return a + b' > solution.py", "guarded")
+    verdict, _ = await act(task, "echo 'def add(a, b): return a + b' > solution.py", "guarded", options)
     assert isinstance(verdict, Unscored)
     assert verdict.details["kind"] == "solution_fails"
 
 
-async def test_a_verifier_without_a_reward_gives_no_verdict_and_a_slow_solution_none_of_the_points() -> None:
+async def test_a_verifier_without_a_reward_gives_no_verdict_and_a_slow_solution_none_of_the_points(
+    options: BoxOptions,
+) -> None:
     silent = replace(TASK, tests=FileSet(texts={"test.sh": "#!/bin/sh\nexit 1\n"}))
-    verdict, _ = await act(silent, "true", "guarded")
+    verdict, _ = await act(silent, "true", "guarded", options)
     assert isinstance(verdict, Unscored)
     assert verdict.details["kind"] == "RewardFileNotFoundError"
     late, _ = await act(
-        replace(TASK, verifier_seconds=3), "echo 'import time; time.sleep(60)' > solution.py", "guarded"
+        replace(TASK, verifier_seconds=3), "echo 'import time; time.sleep(60)' > solution.py", "guarded", options
     )
     assert isinstance(late, Score)
     assert (late.points, late.details["error_class"]) == (0, "slow_solution")
 
 
+OWN_SHELL = (
+    "printf '#!/bin/bash\\nwhile :; do date >> /app/solution.py; done\\n' > /sh; chmod +x /sh; mv /sh /usr/bin/sh"
+)
 LEFT = {
+    "no shell": "rm -f /usr/bin/sh /usr/bin/timeout /usr/bin/mkdir",
+    "a shell of its own": OWN_SHELL,
     "no folder": "rm -rf /app",
     "a file for a folder": "rm -rf /app; echo > /app",
     "a link to what is withheld": "echo > /app/conftest.py; ln /app/conftest.py /app/solution.py",
@@ -238,30 +259,35 @@ LEFT = {
 
 
 @pytest.mark.parametrize("name", LEFT)
-async def test_what_an_agent_leaves_never_keeps_its_zero_from_it(name: str) -> None:
-    verdict, _ = await act(replace(TASK, artefacts=("/app", "/logs")), LEFT[name], "guarded")
+async def test_what_an_agent_leaves_never_keeps_its_zero_from_it(name: str, options: BoxOptions) -> None:
+    task = replace(TASK, artefacts=("/app", "/logs"))
+    if name == "no shell" and options.backend != "bubblewrap":
+        with pytest.raises(EnvironmentDied):  # which is the agent's doing
+            await act(task, LEFT[name], "guarded", options)
+        return
+    verdict, _ = await act(task, LEFT[name], "guarded", options)
     assert isinstance(verdict, Score), verdict
     assert verdict.points == 0
 
 
-async def test_files_of_the_task_that_are_too_large_are_not_the_agents() -> None:
+async def test_files_of_the_task_that_are_too_large_are_not_the_agents(options: BoxOptions) -> None:
     large = replace(TASK, files=FileSet(texts={"setup.sh": "head -c 70M /dev/zero > /app/large"}))
     with pytest.raises(EnvironmentFailed) as failed:  # before the agent begins
-        await act(large, "true", "guarded")
+        await act(large, "true", "guarded", options)
     assert failed.value.kind == "image_too_large"
-    verdict = await VerifierScorer(OPTIONS)(sample_of("task", large), Trajectory(state={"too_much": True}))
+    verdict = await VerifierScorer(options)(sample_of("task", large), Trajectory(state={"too_much": True}))
     assert isinstance(verdict, Unscored)
     assert verdict.details["kind"] == "image_too_large"
-    left, _ = await act(TASK, "head -c 70M /dev/zero > /app/large", "guarded")
+    left, _ = await act(TASK, "head -c 70M /dev/zero > /app/large", "guarded", options)
     assert isinstance(left, Score)
     assert (left.points, left.details["error_class"]) == (0, "too_much")
 
 
-async def test_tests_are_found_in_much_output() -> None:
+async def test_tests_are_found_in_much_output(options: BoxOptions) -> None:
     script = "echo 'def add(a, b): return a + b' > solution.py; echo 'print(\"x\" * 300_000)' >> solution.py"
-    verdict, _ = await act(TASK, script, "guarded")
+    verdict, _ = await act(TASK, script, "guarded", options)
     assert isinstance(verdict, Score)
     assert verdict.points == 1
-    flood, _ = await act(TASK, "echo 'import os; print(\"x\" * 3_000_000, flush=True); os._exit(0)' > solution.py", "guarded")  # fmt: skip
+    flood, _ = await act(TASK, "echo 'import os; print(\"x\" * 3_000_000, flush=True); os._exit(0)' > solution.py", "guarded", options)  # fmt: skip
     assert isinstance(flood, Score)
     assert (flood.points, flood.details["error_class"]) == (0, "output_too_long")

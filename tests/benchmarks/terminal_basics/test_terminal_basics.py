@@ -35,6 +35,9 @@ def test_there_are_forty_tasks_and_each_says_what_is_checked() -> None:
     assert len({sample.question for sample in samples}) == 40
 
 
+STOP = "pkill -STOP -f bin/[w]riter; echo quiet > done.txt"
+
+
 @pytest.mark.parametrize(
     ("script", "points"),
     [
@@ -44,10 +47,14 @@ def test_there_are_forty_tasks_and_each_says_what_is_checked() -> None:
         ("rm noise.log; mkdir noise.log; echo quiet > done.txt", 0),
         ("true", 0),
         ("pkill -STOP -f bin/[w]riter; echo quiet > done.txt", 0),
+        (f"{STOP}; printf '#!/bin/bash\\n' > /usr/local/sbin/sh; chmod +x /usr/local/sbin/sh", 0),  # by which it would be woken
+        (f"{STOP}; (setsid bash -c 'while :; do pkill -STOP -f bin/[w]riter; done' > /dev/null 2>&1 &)", 0),
+        ("echo quiet > done.txt; head -c 1G /dev/zero > /full; rm noise.log; cp done.txt noise.log", 0),
+        (f"mkfifo f; mv f noise.log; sleep 1; {STOP}; rm noise.log; echo > noise.log", 0),  # it waits for a reader
         ("pkill -STOP -f bin/[w]riter; pkill -KILL -f bin/[w]riter; echo quiet > done.txt", 1),
     ],
 )  # fmt: skip
-async def test_a_writer_that_goes_on_is_seen_by_what_it_writes_and_by_no_time_that_a_box_can_set(
+async def test_a_writer_that_has_not_ended_is_seen_whatever_is_done_to_it_and_to_what_it_writes(
     script: str, points: float, tmp_path: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(blobs, "data_folder", lambda: tmp_path)

@@ -35,7 +35,7 @@ class BoxTask(msgspec.Struct, frozen=True, kw_only=True):
         verdict: that of `test.sh` is its exit code, the reward files that it writes, or a log that the benchmark grades.
         collect: a command that is run in the agent's box when the agent is done, before its files are taken.
         watched: absolute paths that Proctor looks at twice when the agent is done, before its processes are ended: the tests
-            read in `PROCTOR_CHANGING` which of them still change, as no time in a box can be trusted.
+            read in `PROCTOR_CHANGING` which of them still change: all, while a process of the task itself has not ended.
         agent_user, verifier_user: names or numbers of users in the box.
         seconds: for the agent; the others for one command and for the verifier.
     """

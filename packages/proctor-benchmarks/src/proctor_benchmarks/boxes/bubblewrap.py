@@ -100,6 +100,9 @@ class BubblewrapBox:
         pieces = [await self._ask("read_pack", start=start, size=PIECE_BYTES) for start in starts]
         return b"".join(map(base64.b64decode, pieces))
 
+    async def list_processes(self) -> frozenset[str]:
+        return frozenset(await self._ask("list_processes"))
+
     async def stop_processes(self) -> None:
         await self._ask("stop_all")
 

@@ -96,6 +96,10 @@ class Box(Protocol):
         """
         ...
 
+    async def list_processes(self) -> frozenset[str]:
+        """Return a name of each process that runs or is stopped, but for the box's own, as no command in the box can tell it."""
+        ...
+
     async def stop_processes(self) -> None:
         """End all that commands left running."""
         ...

@@ -51,6 +51,8 @@ LABEL = "proctor.process"
 FIRST_PROGRAM = (
     "while :; do sleep 86400 & wait; done"  # takes note of the ends of all processes, which count until then
 )
+_OWN = (f"sh -c {FIRST_PROGRAM}", "sleep 86400")
+_LISTING = {"docker": ("-eo", "pid,stat,args"), "podman": ("hpid", "state", "args")}
 _KILLED = "Killed"  # what a shell says of a part of its command; only then is the engine asked why
 _COMPLAINTS = ("Error", "Cannot connect", "OCI runtime", "error during connect")  # how an engine begins its own
 _GONE = ("no such file", "could not find", "not found in container", "no such path")
@@ -121,9 +123,13 @@ class EngineBox:
         )
 
     async def put(self, archive: bytes, folder: str = "/") -> None:
-        prepared = await self._ask(ANSWER_SECONDS, "exec", "-u", "0", self._name, "mkdir", "-p", folder)
-        copied = await self._ask(ANSWER_SECONDS, "cp", "-", f"{self._name}:{folder}", given=archive)
-        for result in (prepared, copied):
+        commands: list[tuple[Sequence[str], bytes | None]] = [
+            (("exec", "-u", "0", self._name, "mkdir", "-p", folder), None)
+        ]
+        if archive.strip(b"\0"):  # podman refuses one without entries
+            commands.append((("cp", "-", f"{self._name}:{folder}"), archive))
+        for arguments, given in commands:
+            result = await self._ask(ANSWER_SECONDS, *arguments, given=given)
             if result.code != 0:
                 raise self._died(_said(result))
 
@@ -142,6 +148,13 @@ class EngineBox:
                     raise TooMuch(f"{path}: > {most_bytes} bytes")
                 _merge(data, posixpath.dirname(path), whole)
         return buffer.getvalue()
+
+    async def list_processes(self) -> frozenset[str]:
+        listed = await self._ask(ANSWER_SECONDS, "top", self._name, *_LISTING[self._engine])
+        if listed.code != 0 or listed.dropped_bytes:
+            raise self._died(_said(listed))
+        rows = [words for line in listed.head.splitlines()[1:] if len(words := line.strip().split(maxsplit=2)) > 1]
+        return frozenset(row[0] for row in rows if row[1][0] not in "ZX" and row[2:] not in ([own] for own in _OWN))
 
     async def stop_processes(self) -> None:
         stopped = await self._ask(ANSWER_SECONDS, "restart", "-t", "0", self._name)

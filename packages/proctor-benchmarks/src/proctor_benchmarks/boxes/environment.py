@@ -23,7 +23,14 @@ from proctor_benchmarks.boxes.forwarding import DOOR, HOSTS, start_forwarder
 from proctor_benchmarks.boxes.host_proxy import PROXY_VARIABLES, HostProxy
 from proctor_benchmarks.boxes.opening import BoxOptions, open_box
 from proctor_benchmarks.boxes.temporary_folders import temporary_folder
-from proctor_benchmarks.boxes.verifying import VerifierMode, collect, find_changing, refuse_large_image, verify_in_place
+from proctor_benchmarks.boxes.verifying import (
+    VerifierMode,
+    collect,
+    find_changing,
+    list_background,
+    refuse_large_image,
+    verify_in_place,
+)
 
 SHARE_OF_TIME = 0.9  # of the time limit of a sample, so that what is there by then can still be judged
 TEXT_BYTES, STATE_BYTES = 64 << 10, 512 << 10  # of one file, and of all, that are texts in the state
@@ -103,6 +110,7 @@ class BoxEnvironment:
         self._stack = AsyncExitStack()
         self._box: Box | None = None
         self._was_looked_at = False
+        self._background: frozenset[str] = frozenset()
         self._commands = 0
         self.notes: dict[str, Any] = {}
         self.end_time = 0.0
@@ -116,6 +124,7 @@ class BoxEnvironment:
             self._box = await self._stack.enter_async_context(opened)
             if self._mode not in ("shared", None):
                 await refuse_large_image(self._box, self.task)
+            self._background = await list_background(self._box, self.task)
             if isinstance(self._options.network, tuple):
                 self._hosts = self._stack.enter_context(HostProxy(self.door, self._options.network))
                 await start_forwarder(self._box, self.door, HOSTS)
@@ -202,7 +211,7 @@ class BoxEnvironment:
         if not self._was_looked_at:
             self._was_looked_at = True
             return state
-        changing = await find_changing(box, self.task)
+        changing = await find_changing(box, self.task, self._background)
         if self.task.watched:
             state["changing"] = changing
         if self._mode == "shared":

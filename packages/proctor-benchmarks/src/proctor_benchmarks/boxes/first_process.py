@@ -346,6 +346,7 @@ class Machine:
             "read_pack": self._read_pack,
             "fill_pack": self._fill_pack,
             "spread_pack": self._spread_pack,
+            "list_processes": list_processes,
             "stop_all": stop_all,
         }
 
@@ -379,6 +380,17 @@ class Machine:
                 self._shell.close()
             self._shell = Shell()
         return before + self._shell.type(command, seconds)
+
+
+def list_processes() -> list[str]:
+    """Return the number and the start of each other process that has not ended."""
+    names = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):  # gone meanwhile
+            fields = path.read_text("utf-8", "replace").rpartition(") ")[2].split()
+            if path.parent.name != "1" and fields[0] not in "ZX":
+                names.append(f"{path.parent.name} {fields[19]}")
+    return names
 
 
 def stop_all() -> None:

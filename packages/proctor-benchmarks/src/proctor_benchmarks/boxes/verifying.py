@@ -29,7 +29,7 @@ VerifierMode = Literal["guarded", "separate", "shared"]
 REPORT_BYTES = 16 << 20
 OUTPUT_BYTES = 1 << 20  # of the beginning, and again of the end, of what tests print
 MODE, CHANGING = "PROCTOR_VERIFIER", "PROCTOR_CHANGING"  # tell a test script how it is run, and what still changed
-WATCH_SECONDS, WAKE_SECONDS = 1.0, 10.0
+WATCH_SECONDS = 1.0
 _JSON, _TEXT, _LOG = _REPORTS = tuple(f"{LOGS}/{name}" for name in ("reward.json", "reward.txt", "log.txt"))
 
 
@@ -137,11 +137,12 @@ async def run_solution(task: BoxTask, options: BoxOptions) -> tuple[Verification
         EnvironmentFailed: a box could not be opened, or did not survive it.
     """
     async with open_box(task, options) as box:
+        background = await list_background(box, task)
         await box.put(task.solution.archive(SOLUTION))
         script = f"{SOLUTION}/{task.solution_script}"
         variables = {**task.variables, **task.solution_variables}
         await box.run(["sh", "-c", f"chmod +x {script}; exec {script}"], task.seconds, folder=task.folder, user=task.agent_user, variables=variables)  # fmt: skip
-        changing = await find_changing(box, task)
+        changing = await find_changing(box, task, background)
         await box.stop_processes()
         collected = await collect(box, task)
         if collected is not None and collected.code != 0:
@@ -157,17 +158,23 @@ async def survives_as_it_is(task: BoxTask, options: BoxOptions) -> bool:
     return not (await verify(task, pristine, options, "separate")).has_died
 
 
-async def find_changing(box: Box, task: BoxTask) -> list[str]:
+async def list_background(box: Box, task: BoxTask) -> frozenset[str]:
+    """Return the processes that a task with watched files has left running for the agent to end."""
+    return await box.list_processes() if task.watched else frozenset()
+
+
+async def find_changing(box: Box, task: BoxTask, background: frozenset[str]) -> list[str]:
     """Return which of the watched files still change, or are too large to tell, although the agent is done.
 
-    Processes that were only stopped go on first: they have not ended.
+    All of them do while a process of the task itself has not ended: one that is stopped or hindered would write again.
     """
-    if task.watched:
-        await box.run(["sh", "-c", "kill -CONT -1; true"], WAKE_SECONDS, user="0")
+    if not task.watched:
+        return []
     before = [await _look_at(box, path) for path in task.watched]
-    if before:
-        await asyncio.sleep(WATCH_SECONDS)
+    await asyncio.sleep(WATCH_SECONDS)
     after = [await _look_at(box, path) for path in task.watched]
+    if background & await box.list_processes():  # a little later, as children end after their parent
+        return list(task.watched)
     return [path for path, first, then in zip(task.watched, before, after, strict=True) if first is None or first != then]  # fmt: skip
 
 
