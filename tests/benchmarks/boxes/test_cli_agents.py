@@ -18,6 +18,7 @@ from proctor.core.errors import BadInput, EndpointRefused
 from proctor.core.score import Score
 from proctor_benchmarks.boxes import blobs, cli_agents, cli_streams, model_proxy
 from proctor_benchmarks.boxes.archives import FileSet
+from proctor_benchmarks.boxes.box_maker import BoxMaker
 from proctor_benchmarks.boxes.box_task import BoxTask, sample_of
 from proctor_benchmarks.boxes.cli_agents import make
 from proctor_benchmarks.boxes.model_proxy import ModelExchange, ModelProxy, usage_of
@@ -250,8 +251,15 @@ class TestInABox:
         (trial,) = self.play().trials()
         assert (trial.outcome, trial.failure and trial.failure.kind) == ("undecided", "http_529")
 
-    def test_a_program_that_is_not_there_is_a_failure_of_the_environment(self) -> None:
+    def test_a_program_that_is_not_there_ends_the_run_where_all_boxes_lack_it(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         (self.programs / "claude").unlink()
+        with pytest.raises(BadInput, match="The program claude is not in the box"):
+            self.play()
+        monkeypatch.setattr(
+            BoxMaker, "__call__", lambda maker, sample: maker._make(sample)
+        )  # as of tasks with several images
         (trial,) = self.play().trials()
         assert (trial.outcome, trial.failure and trial.failure.kind) == ("environment_failed", "agent_install"), (
             trial.failure

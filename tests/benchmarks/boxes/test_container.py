@@ -142,7 +142,9 @@ def test_who_is_to_blame_for_a_dead_box_is_an_option(backend: str, blame: str, o
     ("argument", "options", "message"),
     [
         ("", {}, "needs an image"),
-        ("./nowhere", {}, "has no Dockerfile"),
+        ("./nowhere", {}, "there is no folder .*nowhere"),
+        (str(Path(__file__).parent), {}, "has no Dockerfile"),
+        ("bubblewrap", {"programs": "/nowhere"}, "there is no folder /nowhere"),
         ("bubblewrap", {"backend": "docker"}, "docker needs an image"),
         ("bubblewrap", {"network": "open"}, "have no network"),
         ("bubblewrap", {"network": ["example.com"]}, "no host with a port"),

@@ -11,9 +11,11 @@ import pytest
 from msgspec.structs import replace
 
 from proctor.api import evaluate
+from proctor.api.rehearse import tools_of
 from proctor.core.errors import BadInput, EnvironmentDied, EnvironmentFailed
-from proctor.core.sample import ToolCall
+from proctor.core.sample import Sample, ToolCall
 from proctor.core.score import Score, Unscored
+from proctor.core.task import Task
 from proctor.core.trajectory import Trajectory
 from proctor_benchmarks import harbor, swebench
 from proctor_benchmarks.boxes import blobs, engines, opening
@@ -151,6 +153,60 @@ def test_a_task_of_harbor_is_done_and_judged_in_containers(agent: str, tmp_path:
     assert verdict.result.points == (agent == "baseline:oracle")
     (trial,) = run.trials()
     assert (trial.trajectory.state or {})["backend"] == "docker"
+
+
+def calls_of(engine: Path) -> list[str]:
+    return [json.loads(line)[0] for line in (engine / "calls").read_text("utf-8").splitlines()]
+
+
+@pytest.mark.parametrize("form", ["container", "harbor", "swebench"])
+def test_an_image_that_cannot_be_had_is_said_before_the_first_sample(
+    form: str, engine: Path, rows: Path, tmp_path: Path
+) -> None:
+    settings = write_task(tmp_path / "tasks" / "sum") / "task.toml"
+    for file, name in ((settings, "plain"), (rows, "swe")):
+        file.write_text(file.read_text("utf-8").replace(f'"{name}"', '"none:1"'), "utf-8")
+    own = Task(
+        name="own", samples=[Sample.ask("a", "?", target="1")], scorers=["exact"], environment="container:none:1"
+    )
+    task = {"container": own, "harbor": f"harbor:{tmp_path / 'tasks'}", "swebench": f"swebench:{rows}"}[form]
+    with pytest.raises(BadInput, match=r"docker cannot fetch the image none:1\. Check its name.*not found"):
+        evaluate(task, agent="baseline:null", store=":memory:")
+    assert "run" not in calls_of(engine)
+
+
+def test_of_several_images_only_one_has_to_be_there(engine: Path, tmp_path: Path) -> None:
+    write_task(tmp_path / "tasks" / "a")
+    other = write_task(tmp_path / "tasks" / "b") / "task.toml"
+    other.write_text(other.read_text("utf-8").replace("plain", "none:1"), "utf-8")
+    task = harbor.task(f"harbor:{tmp_path / 'tasks'}")
+    assert not any(task.environment(sample).is_probe for sample in task.samples)  # type: ignore[misc,operator,union-attr]  # boxes
+    run = evaluate(task, agent="baseline:oracle", store=":memory:")
+    assert sorted(trial.outcome for trial in run.trials()) == ["environment_failed", "scored"]
+
+
+def test_a_folder_that_cannot_be_built_is_said_before_the_first_sample(engine: Path, tmp_path: Path) -> None:
+    (tmp_path / "Dockerfile").write_text("FROM none", "utf-8")
+    (tmp_path / "unbuildable").touch()
+    task = Task(name="own", samples=[Sample.ask("a", "?", target="1")], scorers=["exact"], environment=f"container:{tmp_path}")  # fmt: skip
+    with pytest.raises(BadInput, match="docker cannot build"):
+        evaluate(task, agent="baseline:null", store=":memory:")
+    assert "run" not in calls_of(engine)
+
+
+def test_a_plan_starts_nothing(engine: Path, tmp_path: Path) -> None:
+    write_task(tmp_path / "tasks" / "sum")
+    task = harbor.task(f"harbor:{tmp_path / 'tasks'}")
+    (sample,) = task.samples  # type: ignore[misc]  # a list
+    assert [tool.name for tool in tools_of(task.environment, sample)] == ["run", "read_file", "write_file"]
+    assert set(calls_of(engine)) <= {"version"}
+
+
+def test_a_program_that_is_not_in_the_box_ends_the_run_with_its_first_sample(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        write_task(tmp_path / "tasks" / name)
+    with pytest.raises(BadInput, match=r"The way out of the box needs Python in it"):
+        evaluate(f"harbor:{tmp_path / 'tasks'}", agent="cli:not-there {task}", agent_options={"upstream": "http://127.0.0.1:9"}, store=":memory:")  # fmt: skip
 
 
 @pytest.mark.parametrize("fault", ["lost", "lost test.sh"])

@@ -222,7 +222,8 @@ class CliSession:
         }
         self._environment.notes["cli"] = {**_notes(result, report, counted), **({"other_models": others} if others else {})}  # fmt: skip
         if result.code == 127 and not counted.requests:
-            raise EnvironmentFailed("The program {program} is not in the box: {error}", kind="agent_install", program=command[0], error=result.output[-400:] or "-")  # fmt: skip
+            with self._environment.blaming_programs():
+                raise EnvironmentFailed("The program {program} is not in the box: {error}", kind="agent_install", program=command[0], error=result.output[-400:] or "-")  # fmt: skip
         has_given_up = result.code != 0 or result.was_late or bool(report.error)
         if has_given_up and _is_of_the_provider(counted.last_status):
             await self._find_out_who_failed(counted)
@@ -263,7 +264,8 @@ class CliSession:
             archive_of({path.lstrip("/"): (text.encode(), 0o644) for path, text in files.items()}, ["/run/proctor"])
         )
         await box.run(["sh", "-c", "chmod -R a+rwX /run/proctor"], START_SECONDS)
-        await start_forwarder(box, environment.door, MODEL)
+        with environment.blaming_programs():
+            await start_forwarder(box, environment.door, MODEL)
         script = f'"$@" > {STREAM} 2> {ERRORS} < /dev/null; code=$?; tail -c 2000 {ERRORS}; exit $code'
         programs = environment.programs
         path = {"PATH": ":".join([f"{programs}/bin", f"{programs}/node_modules/.bin", programs, os.defpath, "/usr/local/bin"])} if programs else {}  # fmt: skip

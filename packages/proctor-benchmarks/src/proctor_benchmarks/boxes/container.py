@@ -5,7 +5,7 @@ FOLDER has a Dockerfile; `bubblewrap` makes the computer of this machine's own p
 are as the agent left them, so that a task whose tests the agent must not reach is a folder for `harbor:` instead.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +17,8 @@ from proctor.core.declared import Blame
 from proctor.core.errors import BadInput
 from proctor.core.parts import EnvironmentPart
 from proctor.core.sample import Sample
-from proctor.core.task import Environment
 from proctor_benchmarks.boxes.archives import FileSet
+from proctor_benchmarks.boxes.box_maker import BoxMaker
 from proctor_benchmarks.boxes.box_task import SETUP, BoxTask
 from proctor_benchmarks.boxes.contract import Backend, BoxLimits, Network, Seconds
 from proctor_benchmarks.boxes.environment import BoxEnvironment
@@ -65,7 +65,7 @@ class ContainerStart(msgspec.Struct, frozen=True, kw_only=True):
     setup: str | None = None
 
 
-def make(argument: str, options: Mapping[str, Any]) -> Callable[[Sample], Environment]:
+def make(argument: str, options: Mapping[str, Any]) -> BoxMaker:
     """Return what opens the box of a sample.
 
     Raises:
@@ -80,14 +80,14 @@ def make(argument: str, options: Mapping[str, Any]) -> Callable[[Sample], Enviro
     choose_backend(how, needs_image=argument != WITHOUT_IMAGE)
     task.files.contents()  # links are refused before anything runs
 
-    def open_for(sample: Sample) -> Environment:
+    def open_for(sample: Sample) -> BoxEnvironment:
         start = converted(sample.known.environment or {}, ContainerStart, f"{name}, {sample.id}")
         setup = start.setup if start.setup is not None else chosen.setup
         texts = {**start.files, **({} if setup is None else {SETUP: setup})}
         files = FileSet(folder=chosen.files, texts=texts)
         return BoxEnvironment(replace(task, files=files), how, mode=None, blame=chosen.blame_death)
 
-    return open_for
+    return BoxMaker(open_for, [task], how)
 
 
 def _task(argument: str, chosen: ContainerOptions, name: str) -> BoxTask:
@@ -98,8 +98,12 @@ def _task(argument: str, chosen: ContainerOptions, name: str) -> BoxTask:
         )
     is_folder = argument.startswith((".", "/", "~"))
     folder = Path(argument).expanduser().absolute()
+    if is_folder and not folder.is_dir():
+        raise BadInput("{name}: there is no folder {path}.", name=name, path=folder)
     if is_folder and not (folder / "Dockerfile").is_file():
-        raise BadInput("{name}: the folder has no Dockerfile.", name=name)
+        raise BadInput(
+            "{name}: the folder has no Dockerfile. Write one there, or name an image, or bubblewrap.", name=name
+        )
     if chosen.files is not None and not Path(chosen.files).expanduser().is_dir():
         raise BadInput("{name}: there is no folder {path}.", name=name, path=chosen.files)
     return BoxTask(

@@ -10,6 +10,7 @@ import io
 import itertools
 import os
 import posixpath
+import re
 import shutil
 import socket
 import subprocess
@@ -53,6 +54,7 @@ FIRST_PROGRAM = (
 )
 _OWN = (f"sh -c {FIRST_PROGRAM}", "sleep 86400")
 _LISTING = {"docker": ("-eo", "pid,stat,args"), "podman": ("hpid", "state", "args")}
+_DIGEST = re.compile(r"(sha256:)?[0-9a-f]{64}")
 _KILLED = "Killed"  # what a shell says of a part of its command; only then is the engine asked why
 _COMPLAINTS = ("Error", "Cannot connect", "OCI runtime", "error during connect")  # how an engine begins its own
 _GONE = ("no such file", "could not find", "not found in container", "no such path")
@@ -246,6 +248,27 @@ def find_engine(engine: Engine) -> bool:
     except (OSError, subprocess.TimeoutExpired):
         return False
     return asked.returncode == 0
+
+
+async def has_any_image(engine: Engine, images: Sequence[str]) -> bool:
+    """True if an engine has one of these images on this machine."""
+    listed = await _command([engine, "image", "inspect", "--format", "{{.Id}}", *images], OUTPUT_BYTES, ANSWER_SECONDS)
+    return any(_DIGEST.fullmatch(line) for line in listed.output.splitlines())
+
+
+async def fetch_image(engine: Engine, image: str) -> None:
+    """Fetch an image from where its name says.
+
+    Raises:
+        EnvironmentFailed: it cannot be fetched.
+    """
+    try:
+        fetched = await _command([engine, "pull", "-q", image], OUTPUT_BYTES, START_SECONDS)
+        error = "" if fetched.code == 0 else _said(fetched)
+    except TimeoutError:
+        error = f"{START_SECONDS:g} s"
+    if error:
+        raise EnvironmentFailed("{engine} cannot fetch the image {image}. Check its name, or bring it to this machine first ({engine} pull, load or build): {error}", kind="image", engine=engine, image=image, error=error)  # fmt: skip
 
 
 async def build_image(engine: Engine, folder: Path, digest: str, leave_out: Collection[str] = ()) -> str:

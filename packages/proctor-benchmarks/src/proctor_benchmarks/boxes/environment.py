@@ -13,7 +13,7 @@ import msgspec
 from proctor.core.around import around
 from proctor.core.declared import Blame
 from proctor.core.digest import digest_bytes
-from proctor.core.errors import EnvironmentDied, EnvironmentFailed, EpisodeOver
+from proctor.core.errors import BadInput, EnvironmentDied, EnvironmentFailed, EpisodeOver
 from proctor.core.sample import Tool, ToolCall, ToolResult
 from proctor_benchmarks.boxes.archives import archive_of, check_archive, read_files
 from proctor_benchmarks.boxes.blobs import keep_blob
@@ -95,6 +95,7 @@ class BoxEnvironment:
             given its model there.
         notes: what an agent in the box reports, for the state.
         end_time: the agent's wall-clock limit, by `time.monotonic`.
+        is_probe: True for the first box of a run whose boxes all have the same programs.
     """
 
     tools: Sequence[Tool] = TOOLS
@@ -114,6 +115,7 @@ class BoxEnvironment:
         self._commands = 0
         self.notes: dict[str, Any] = {}
         self.end_time = 0.0
+        self.is_probe = False
 
     async def __aenter__(self) -> Self:
         self.door = Path(self._stack.enter_context(temporary_folder()))
@@ -127,7 +129,8 @@ class BoxEnvironment:
             self._background = await list_background(self._box, self.task)
             if isinstance(self._options.network, tuple):
                 self._hosts = self._stack.enter_context(HostProxy(self.door, self._options.network))
-                await start_forwarder(self._box, self.door, HOSTS)
+                with self.blaming_programs():
+                    await start_forwarder(self._box, self.door, HOSTS)
         except BaseException:
             await self._stack.aclose()
             raise
@@ -168,6 +171,16 @@ class BoxEnvironment:
             raise EpisodeOver("time")
         with self._blamed():
             return await self._call(call, left)
+
+    @contextmanager
+    def blaming_programs(self) -> Iterator[None]:
+        """End the run for a program that is missing in the first box, where it would be missing in all."""
+        try:
+            yield
+        except EnvironmentFailed as failure:
+            if self.is_probe:
+                raise BadInput(failure.sentence) from failure
+            raise
 
     @contextmanager
     def _blamed(self) -> Iterator[None]:

@@ -1,7 +1,8 @@
 """Open the box of a task, with its files, on a backend that works here."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+import shutil
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import cache
 from pathlib import Path
@@ -48,6 +49,8 @@ def choose_backend(options: BoxOptions, *, needs_image: bool) -> Backend:
     """
     if isinstance(options.network, tuple):
         check_hosts(options.network)
+    if options.programs is not None and not Path(options.programs).expanduser().is_dir():
+        raise BadInput("programs: there is no folder {path}.", path=options.programs)
     has_image = needs_image or options.image is not None
     wanted: tuple[Backend, ...] = (options.backend,) if options.backend is not None else (*ENGINES, "bubblewrap")
     reasons: list[Sentence] = []
@@ -56,7 +59,7 @@ def choose_backend(options: BoxOptions, *, needs_image: bool) -> Backend:
         if reason is None:
             return backend
         reasons.append(reason)
-    raise BadInput("No backend for boxes works here: {reason}. Install docker or podman, or bubblewrap for tasks without an image.", reason=listed(reasons))  # fmt: skip
+    raise BadInput("No backend for boxes works here: {reason}. Start or install docker or podman, or bubblewrap for tasks without an image.", reason=listed(reasons))  # fmt: skip
 
 
 def _refuse(backend: Backend, options: BoxOptions, has_image: bool) -> Sentence | None:
@@ -71,6 +74,8 @@ def _refuse(backend: Backend, options: BoxOptions, has_image: bool) -> Sentence 
         return say("{backend} needs {missing}", backend=backend, missing=lacks()) if lacks() else None
     if not has_image:
         return say("the task has no image for {backend} (image=NAME)", backend=backend)
+    if shutil.which(backend) is None:
+        return say("{backend} is not installed", backend=backend)
     return None if answers(backend) else say("no engine of {backend} answers", backend=backend)
 
 
@@ -95,17 +100,21 @@ async def open_box(task: BoxTask, options: BoxOptions, mounted: Mapping[str, str
             yield box
         return
     if task.build is not None:
-        folder = Path(task.build)
-        image = await build_image(
-            backend,
-            folder,
-            await asyncio.to_thread(folder_digest, folder, task.build_leaves_out),
-            task.build_leaves_out,
-        )
+        image = await image_of_folder(backend, Path(task.build), task.build_leaves_out)
     assert image is not None, "a backend was chosen without an image"
     async with EngineBox(backend, image, task.limits, options.network, mounted) as container:
         await prepare(container, task)
         yield container
+
+
+async def image_of_folder(engine: Engine, folder: Path, leave_out: Sequence[str]) -> str:
+    """Return the image that is built of a folder as it is now.
+
+    Raises:
+        EnvironmentFailed: it cannot be built.
+    """
+    digest = await asyncio.to_thread(folder_digest, folder, leave_out)
+    return await build_image(engine, folder, digest, leave_out)
 
 
 async def prepare(box: Box, task: BoxTask) -> None:

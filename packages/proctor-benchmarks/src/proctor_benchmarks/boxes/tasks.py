@@ -7,6 +7,7 @@ from proctor.core.errors import BadInput
 from proctor.core.sample import Sample
 from proctor.core.sentence import Sentence
 from proctor.core.task import Task
+from proctor_benchmarks.boxes.box_maker import BoxMaker
 from proctor_benchmarks.boxes.box_task import META, oracle, plant, task_of
 from proctor_benchmarks.boxes.environment import BoxEnvironment
 from proctor_benchmarks.boxes.opening import BoxOptions, choose_backend
@@ -25,17 +26,8 @@ class BoxTaskOptions(BoxOptions, frozen=True, kw_only=True):
     verifier: VerifierMode = "guarded"
 
 
-class BoxMaker:
-    """Makes the box of a sample."""
-
-    def __init__(self, options: BoxTaskOptions) -> None:
-        self._options = options
-
-    def __call__(self, sample: Sample) -> BoxEnvironment:
-        task = task_of(sample)
-        if task is None:
-            raise BadInput("The sample {id} has no '{key}'.", id=sample.id, key=META)
-        return BoxEnvironment(task, self._options, self._options.verifier)
+class TaskBoxMaker(BoxMaker):
+    """Makes the boxes of tasks, whose tests and solutions no agent may find."""
 
     def plant(self, sample: Sample, text: str) -> Sample:
         """Return a sample with a text where its tests and solution are kept, for audits; see `core.declared.MakerInfo`."""
@@ -63,12 +55,18 @@ def task_in_boxes(
     needs_image = any(task.image or task.build for task in tasks)
     backend = choose_backend(options, needs_image=needs_image)
 
+    def make(sample: Sample) -> BoxEnvironment:
+        task = task_of(sample)
+        if task is None:
+            raise BadInput("The sample {id} has no '{key}'.", id=sample.id, key=META)
+        return BoxEnvironment(task, options, options.verifier)
+
     return Task(
         name=name,
         version=digest([[sample.id, task.digest()] for sample, task in zip(samples, tasks, strict=True)])[:12],
         samples=samples,
         scorers=(VerifierScorer(options, options.verifier, grade),),
-        environment=BoxMaker(options),
+        environment=TaskBoxMaker(make, tasks, options),
         oracle=oracle,
         planned=len(samples),
         notes=notes,

@@ -65,7 +65,7 @@ class Exchange(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def tools_of(make: object, sample: Sample) -> list[Tool]:
-    """Return the tools of the environment of a sample, which is made for that and left again.
+    """Return the tools of the environment of a sample, which is made for that and left again unless what makes it lists them.
 
     Raises:
         BadInput: it broke.
@@ -75,6 +75,8 @@ def tools_of(make: object, sample: Sample) -> list[Tool]:
         async with OpenedModels((make,)), entered(cast(MakeEnvironment, make), sample) as environment:
             return [*environment.tools] if environment is not None else []
 
+    if isinstance(known := getattr(make, "tools", None), tuple):
+        return [*known]
     try:
         return run_in_loop(look)
     except EnvironmentFailed as error:
