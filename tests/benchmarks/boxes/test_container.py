@@ -117,6 +117,24 @@ def test_a_folder_with_a_dockerfile_is_built(engine: str, tmp_path: Path) -> Non
     assert verdict.result.points == 1
 
 
+@pytest.mark.parametrize("engine", ["docker", "podman"])
+def test_a_dockerfile_that_is_a_link_is_known_by_its_content(engine: str, tmp_path: Path) -> None:
+    skip_without(engine)
+    (tmp_path / "box").mkdir()
+    (tmp_path / "box" / "Dockerfile").symlink_to("../shared")
+    task = Task(name="sums", samples=[Sample.ask("sum", "?", target="6")], scorers=[has_sum], environment=f"container:{tmp_path / 'box'}")  # fmt: skip
+    points = []
+    for text in ("7", "6"):
+        (tmp_path / "shared").write_text(
+            f"FROM {import_image(engine)}\nRUN mkdir -p /app && echo {text} > /app/sum.txt\n", "utf-8"
+        )
+        (verdict,) = evaluate(
+            task, agent=agent_of(), store=":memory:", environment_options={"backend": engine}
+        ).verdicts()
+        points.append(verdict.result.points if isinstance(verdict.result, Score) else verdict.result)
+    assert points == [0, 1]
+
+
 def kill_box(backend: str) -> None:
     """End the boxes of this process from outside."""
     if backend == "bubblewrap":

@@ -25,7 +25,7 @@ from proctor_benchmarks.boxes.contract import BoxLimits, TooMuch
 from proctor_benchmarks.boxes.engines import EngineBox, start_arguments
 from proctor_benchmarks.boxes.environment import BoxEnvironment
 from proctor_benchmarks.boxes.namespace import lacks
-from proctor_benchmarks.boxes.opening import BoxOptions, choose_backend
+from proctor_benchmarks.boxes.opening import BoxOptions, choose_backend, image_of_folder
 from proctor_benchmarks.boxes.verifier_scorer import VerifierScorer
 from proctor_benchmarks.harbor.task_folder import read_task
 from proctor_benchmarks.swebench.rows import read_rows
@@ -183,6 +183,20 @@ def test_of_several_images_only_one_has_to_be_there(engine: Path, tmp_path: Path
     assert not any(task.environment(sample).is_probe for sample in task.samples)  # type: ignore[misc,operator,union-attr]  # boxes
     run = evaluate(task, agent="baseline:oracle", store=":memory:")
     assert sorted(trial.outcome for trial in run.trials()) == ["environment_failed", "scored"]
+
+
+async def test_a_dockerfile_that_is_a_link_is_copied_with_the_rest_of_what_is_built(
+    engine: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "box"
+    (folder / "tests").mkdir(parents=True)
+    (tmp_path / "shared").write_text("FROM plain", "utf-8")
+    (folder / "Dockerfile").symlink_to("../shared")
+    tag = await image_of_folder("docker", folder, ["tests"])
+    context = engine / "images" / tag.replace(":", "_") / "context"
+    assert {path.name: path.read_text("utf-8") for path in context.iterdir()} == {"Dockerfile": "FROM plain"}
+    (tmp_path / "shared").write_text("FROM other", "utf-8")
+    assert await image_of_folder("docker", folder, ["tests"]) != tag
 
 
 def test_a_folder_that_cannot_be_built_is_said_before_the_first_sample(engine: Path, tmp_path: Path) -> None:

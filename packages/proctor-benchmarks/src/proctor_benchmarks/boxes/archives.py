@@ -16,6 +16,7 @@ from proctor.core.sentence import Sentence, say
 
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib64")  # where links may lead: programs that every box has
 _EXECUTABLE, _PLAIN = 0o755, 0o644
+READ_BY_ENGINES = ("Dockerfile", ".dockerignore")
 MOST_FILE_BYTES = 512 << 20
 
 
@@ -58,13 +59,16 @@ class FileSet(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def folder_digest(folder: Path, leave_out: Collection[str] = ()) -> str:
-    """Return a fingerprint of a folder from which an image is built: names, modes, contents and links."""
+    """Return a fingerprint of a folder from which an image is built: names, modes, contents and links.
+
+    What an engine reads itself counts by its content, where it is a link too: it may lead out of the folder.
+    """
     lines: list[list[str | int]] = []
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
         if name.partition("/")[0] in leave_out:
             continue
-        if path.is_symlink():
+        if path.is_symlink() and not (name in READ_BY_ENGINES and path.is_file()):
             lines.append([name, "link", str(path.readlink())])
         elif path.is_file():
             with path.open("rb") as content:

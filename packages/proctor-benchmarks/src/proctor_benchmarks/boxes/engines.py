@@ -27,7 +27,7 @@ import msgspec
 
 from proctor.core.errors import EnvironmentDied, EnvironmentFailed
 from proctor.runtime.alive import is_alive
-from proctor_benchmarks.boxes.archives import rename_entry
+from proctor_benchmarks.boxes.archives import READ_BY_ENGINES, rename_entry
 from proctor_benchmarks.boxes.contract import (  # fmt: skip
     ARTEFACT_BYTES,
     ARTEFACT_ENTRIES,
@@ -285,8 +285,9 @@ async def build_image(engine: Engine, folder: Path, digest: str, leave_out: Coll
     if known.code != 0:
         try:
             with temporary_folder() as parent:
-                context = Path(parent, "context") if leave_out else folder
-                if leave_out:
+                is_copied = bool(leave_out) or any((folder / name).is_symlink() for name in READ_BY_ENGINES)
+                context = Path(parent, "context") if is_copied else folder
+                if is_copied:
                     await asyncio.to_thread(_copy_context, folder, context, leave_out)
                 built = await _command(
                     [engine, "build", "-q", "-t", tag, str(context.absolute())], OUTPUT_BYTES, START_SECONDS
@@ -303,6 +304,10 @@ def _copy_context(folder: Path, context: Path, leave_out: Collection[str]) -> No
         return list(leave_out) if Path(parent) == folder else []
 
     shutil.copytree(folder, context, symlinks=True, ignore=left_out)
+    for name in READ_BY_ENGINES:
+        if (context / name).is_symlink() and (folder / name).is_file():
+            (context / name).unlink()
+            shutil.copy(folder / name, context / name)
 
 
 async def remove_left_boxes(engine: Engine) -> None:
