@@ -14,20 +14,23 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from machine_image import import_image, skip_without
 
 from proctor.api import Run, evaluate
 from proctor.core.errors import BadInput
 from proctor.core.sample import Sample, ToolResult
-from proctor.core.score import Score
+from proctor.core.score import Score, Unscored
 from proctor.core.task import Task
 from proctor.core.trajectory import Trajectory
+from proctor_benchmarks import harbor
 from proctor_benchmarks.boxes import host_proxy
 from proctor_benchmarks.boxes.container import make
 from proctor_benchmarks.boxes.engines import LABEL, owner_of_boxes
 from proctor_benchmarks.boxes.host_proxy import HostProxy, check_hosts, is_public
 from proctor_benchmarks.boxes.namespace import lacks
+from proctor_benchmarks.harbor.task_folder import HarborSettings, NotRunnable, network_of
 
 Messages = list[dict[str, Any]]
 START = {"files": {"numbers.txt": "1\n2\n3\n"}, "setup": "tr '\\n' ' ' < numbers.txt > line.txt"}
@@ -121,11 +124,11 @@ def test_a_folder_with_a_dockerfile_is_built(engine: str, tmp_path: Path) -> Non
 def test_a_dockerfile_that_is_a_link_is_known_by_its_content(engine: str, tmp_path: Path) -> None:
     skip_without(engine)
     (tmp_path / "box").mkdir()
-    (tmp_path / "box" / "Dockerfile").symlink_to("../shared")
+    (tmp_path / "box" / "Dockerfile").symlink_to("../original")
     task = Task(name="sums", samples=[Sample.ask("sum", "?", target="6")], scorers=[has_sum], environment=f"container:{tmp_path / 'box'}")  # fmt: skip
     points = []
     for text in ("7", "6"):
-        (tmp_path / "shared").write_text(
+        (tmp_path / "original").write_text(
             f"FROM {import_image(engine)}\nRUN mkdir -p /app && echo {text} > /app/sum.txt\n", "utf-8"
         )
         (verdict,) = evaluate(
@@ -233,6 +236,55 @@ def test_listed_hosts_are_all_that_a_box_reaches_and_each_request_is_counted(bac
     assert network["bytes"]["sent"] > 0
 
 
+TASK_NETWORK = """[task]
+name = "a/b"
+[environment]
+network_mode = "no-network"
+[agent]
+network_mode = "allowlist"
+allowed_hosts = ["127.0.0.1"]
+"""
+
+
+@pytest.mark.skipif(bool(lacks()), reason=f"needs {lacks()}")
+@pytest.mark.parametrize(("network", "points"), [("task", 1), ("none", 0)])
+def test_the_hosts_that_a_task_of_harbor_lists_are_reached_where_the_user_allows_it(network: str, points: float, port: int, tmp_path: Path) -> None:  # fmt: skip
+    visit = VISIT.partition("print(")[0].replace("PORT", str(port)) + f"print(visit('127.0.0.1', {port}))"
+    files = {"task.toml": TASK_NETWORK, "instruction.md": "Visit.", "tests/test.sh": "#!/bin/sh\nif grep -qx 'a page' page; then echo 1; else echo 0; fi > /logs/verifier/reward.txt\n", "solution/solve.sh": f"#!/bin/sh\npython3 - > page <<'E'\n{visit}\nE\n"}  # fmt: skip
+    for name, text in files.items():
+        (tmp_path / "t" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "t" / name).write_text(text, "utf-8")
+    task = harbor.task(f"harbor:{tmp_path / 't'}", network=network)
+    (verdict,) = evaluate(task, agent="baseline:oracle", store=":memory:").verdicts()
+    if points:
+        assert isinstance(verdict.result, Score), verdict.result
+        assert (verdict.result.points, task.notes) == (1, [])
+    else:
+        assert isinstance(verdict.result, Unscored)  # its own solution fails too
+        assert [str(note) for note in task.notes] == ["1 of 1 tasks list hosts that their agents expect; network=task lets boxes reach those."]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ('[environment]\nnetwork_mode = "allowlist"\nallowed_hosts = ["*.example.org", "::1"]', ("allowlist", ["*.example.org:*", "[::1]:*"])),
+        ('[environment]\nnetwork_mode = "allowlist"\nallowed_hosts = ["a.org"]\n[agent]\nnetwork_mode = "no-network"', ("no-network", [])),
+        ("[environment]\nallow_internet = false", ("no-network", [])),
+        ("", ("public", [])),
+        ('[environment]\nallowed_hosts = ["a.org"]', "allowed_hosts goes with"),
+        ('[environment]\nnetwork_mode = "allowlist"\nallowed_hosts = ["10.0.0.0/8"]', "10.0.0.0/8"),
+        ('[agent]\nnetwork_mode = "allowlist"\nallowed_hosts = ["https://a.org"]', "https://a.org"),
+    ],
+)  # fmt: skip
+def test_the_network_of_an_agent_is_its_own_or_that_of_its_environment(settings: str, expected: object) -> None:
+    read = msgspec.toml.decode(settings, type=HarborSettings)
+    if isinstance(expected, str):
+        with pytest.raises(NotRunnable, match=re.escape(expected)):
+            network_of(read)
+    else:
+        assert network_of(read) == expected
+
+
 @pytest.mark.skipif(bool(lacks()), reason=f"needs {lacks()}")
 def test_without_hosts_there_is_no_way_out() -> None:
     (shown,) = results(play("bubblewrap", agent_of(("run", {"command": "env | grep -ic proxy; ls /run/door"}))))
@@ -265,6 +317,61 @@ def test_hosts_are_listed_in_any_way_that_they_are_asked_for(tmp_path: Path) -> 
         connection = HostProxy(tmp_path, [f"[::1]:{port}"])._connect("::1", port)
         assert connection is not None
         connection.close()
+
+
+WILD = ["*.example.org:443", "exact.example.net:*", "*.both.example.com:*", "127.0.0.1:*"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "is_listed"),
+    [
+        ("a.example.org:443", True),
+        ("A.b.EXAMPLE.org.:0443", True),
+        ("xn--bcher-kva.example.org:443", True),
+        ("exact.example.net:8443", True),
+        ("a.both.example.com:1", True),
+        ("127.0.0.1:80", True),
+        ("example.org:443", False),
+        ("a.example.org:80", False),
+        ("a.example.org.evil:443", False),
+        ("example.org.evil.com:443", False),
+        ("notexample.org:443", False),
+        ("evil-example.org:443", False),
+        ("a.example.org.:443.evil.com:443", False),
+        ("*.example.org:443", False),
+        (".example.org:443", False),
+        ("evil.com/.example.org:443", False),
+        ("evil.com#.example.org:443", False),
+        ("evil.com@a.example.org:443", False),
+        ("evil.com\x00.example.org:443", False),
+        ("evil.com%00.example.org:443", False),
+        ("evil.com\N{IDEOGRAPHIC FULL STOP}example.org:443", False),
+        ("a..example.org:443", False),
+        ("a.exact.example.net:443", False),
+        ("exact.example.net:*", False),
+        ("127.0.0.2:80", False),
+        ("127.1:80", False),
+        ("2130706433:80", False),
+        ("0x7f000001:80", False),
+        ("0177.0.0.1:80", False),
+        ("[::ffff:127.0.0.1]:80", False),
+        ("127.0.0.1.:80", True),  # the same name
+    ],
+)
+def test_a_wildcard_matches_the_names_below_it_and_nothing_that_looks_like_one(asked: str, is_listed: bool, tmp_path: Path) -> None:  # fmt: skip
+    plain = host_proxy._plain(asked)
+    assert (plain is not None and HostProxy(tmp_path, WILD)._is_listed(plain)) == is_listed
+
+
+@pytest.mark.parametrize("host", ["*:443", "*.org:443", "*.0.0.1:443", "*.1:443", "*.0x7f.0x1:443", "*.[::1]:443", "a.*.org:443", "*example.org:443", "*.*.example.org:443", "**.example.org:443", "*.example.org", "*.exa mple.org:443", "*.example.org/x:443", "10.0.0.0/8:*"])  # fmt: skip
+def test_a_wildcard_is_a_star_before_a_name_of_several_parts(host: str) -> None:
+    with pytest.raises(BadInput, match="no host with a port"):
+        check_hosts([host])
+
+
+def test_a_name_below_a_wildcard_does_not_lead_to_private_addresses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("10.1.2.3", 443))])  # fmt: skip
+    assert HostProxy(tmp_path, ["*.example.org:443"])._connect("a.example.org", 443) is None
 
 
 def ask(folder: Path, request: bytes) -> bytes:

@@ -55,7 +55,7 @@ def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def test_a_box_is_started_with_as_little_as_possible() -> None:
-    assert start_arguments("n", "plain", LIMITS, "none") == [
+    assert start_arguments("n", "plain", LIMITS) == [
         *("run", "-d", "--name", "n", "--label", f"proctor.process={engines.owner_of_boxes()}", "--network", "none"),
         *("--cap-drop", "ALL", "--cap-add", "CHOWN", "--cap-add", "DAC_OVERRIDE", "--cap-add", "FOWNER"),
         *("--cap-add", "SETUID", "--cap-add", "SETGID", "--cap-add", "KILL", "--security-opt", "no-new-privileges"),
@@ -190,12 +190,12 @@ async def test_a_dockerfile_that_is_a_link_is_copied_with_the_rest_of_what_is_bu
 ) -> None:
     folder = tmp_path / "box"
     (folder / "tests").mkdir(parents=True)
-    (tmp_path / "shared").write_text("FROM plain", "utf-8")
-    (folder / "Dockerfile").symlink_to("../shared")
+    (tmp_path / "original").write_text("FROM plain", "utf-8")
+    (folder / "Dockerfile").symlink_to("../original")
     tag = await image_of_folder("docker", folder, ["tests"])
     context = engine / "images" / tag.replace(":", "_") / "context"
     assert {path.name: path.read_text("utf-8") for path in context.iterdir()} == {"Dockerfile": "FROM plain"}
-    (tmp_path / "shared").write_text("FROM other", "utf-8")
+    (tmp_path / "original").write_text("FROM other", "utf-8")
     assert await image_of_folder("docker", folder, ["tests"]) != tag
 
 

@@ -193,7 +193,7 @@ async def test_the_box_of_a_dead_process_is_removed_and_that_of_a_live_one_is_no
     engine = cast("Engine", backend)
     names = [f"proctor-test-{os.getpid()}-{owner}" for owner in ("dead", "ours")]
     for name, owner in zip(names, (f"{socket.gethostname()}:4194303", owner_of_boxes()), strict=True):
-        arguments = start_arguments(name, import_image(engine), LIMITS, "none")
+        arguments = start_arguments(name, import_image(engine), LIMITS)
         words = [f"{LABEL}={owner}" if word.startswith(LABEL) else word for word in arguments]
         own = own_limits() if backend == "podman" else []
         subprocess.run([backend, words[0], *own, *words[1:]], check=True, capture_output=True)  # noqa: ASYNC221

@@ -37,6 +37,7 @@ class BoxTask(msgspec.Struct, frozen=True, kw_only=True):
         watched: absolute paths that Proctor looks at twice when the agent is done, before its processes are ended: the tests
             read in `PROCTOR_CHANGING` which of them still change: all, while a process of the task itself has not ended.
         agent_user, verifier_user: names or numbers of users in the box.
+        hosts: what the agent's box may reach where the user allows what tasks list (`network=task`).
         seconds: for the agent; the others for one command and for the verifier.
     """
 
@@ -64,13 +65,17 @@ class BoxTask(msgspec.Struct, frozen=True, kw_only=True):
     command_seconds: Seconds = 120.0
     verifier_seconds: Seconds = 600.0
     healthcheck: str | None = None
+    hosts: tuple[str, ...] = ()
 
     def digest(self) -> str:
         """Return a fingerprint of the task, with the content of its files."""
         files = {name: getattr(self, name).digest() for name in ("files", "tests", "solution")}
         build = None if self.build is None else folder_digest(Path(self.build), self.build_leaves_out)
         others = replace(self, files=FileSet(), tests=FileSet(), solution=FileSet(), build=build)
-        return digest([msgspec.to_builtins(others), files])
+        written = msgspec.to_builtins(others)
+        if not self.hosts:
+            del written["hosts"]  # so that other tasks have the fingerprints of earlier releases
+        return digest([written, files])
 
 
 def sample_of(id: str, task: BoxTask, tags: Mapping[str, str] = {}) -> Sample:

@@ -34,7 +34,6 @@ from proctor_benchmarks.boxes.contract import (  # fmt: skip
     Backend,
     BoxLimits,
     CommandResult,
-    Network,
     TooMuch,
 )
 from proctor_benchmarks.boxes.first_process import Ends
@@ -66,14 +65,14 @@ class EngineBox:
     """A container that belongs to one attempt."""
 
     def __init__(
-        self, engine: Engine, image: str, limits: BoxLimits, network: Network = "none", mounted: Mapping[str, str] = {}
+        self, engine: Engine, image: str, limits: BoxLimits, *, is_open: bool = False, mounted: Mapping[str, str] = {}
     ) -> None:
         self.backend: Backend = engine
         self.not_held: Sequence[str] = ("disk_mb",)
         self._engine: Engine = engine
         self.image = image
         self._limits = limits
-        self._network = network
+        self._is_open = is_open
         self._mounted = mounted
         self._name = f"proctor-{os.getpid()}-{next(_numbers)}"
         self._kills = 0
@@ -81,7 +80,7 @@ class EngineBox:
 
     async def __aenter__(self) -> Self:
         await remove_left_boxes(self._engine)
-        arguments = start_arguments(self._name, self.image, self._limits, self._network, self._mounted)
+        arguments = start_arguments(self._name, self.image, self._limits, self._mounted, is_open=self._is_open)
         own = own_limits() if self._engine == "podman" else []
         started = await self._ask(START_SECONDS, arguments[0], *own, *arguments[1:])
         if started.code != 0:
@@ -207,12 +206,12 @@ class EngineBox:
 
 
 def start_arguments(
-    name: str, image: str, limits: BoxLimits, network: Network, mounted: Mapping[str, str] = {}
+    name: str, image: str, limits: BoxLimits, mounted: Mapping[str, str] = {}, *, is_open: bool = False
 ) -> list[str]:
     """Return the arguments that start a box and keep it until it is removed."""
     memory = f"{limits.memory_mb}m"
     return [
-        *("run", "-d", "--name", name, "--label", f"{LABEL}={owner_of_boxes()}", "--network", "bridge" if network == "open" else "none"),
+        *("run", "-d", "--name", name, "--label", f"{LABEL}={owner_of_boxes()}", "--network", "bridge" if is_open else "none"),
         *("--cap-drop", "ALL", *(word for capability in CAPABILITIES for word in ("--cap-add", capability))),
         *("--security-opt", "no-new-privileges", "--pids-limit", str(limits.processes)),
         *("--memory", memory, "--memory-swap", memory, "--cpus", f"{limits.cpus:g}"),

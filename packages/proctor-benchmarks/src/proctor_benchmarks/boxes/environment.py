@@ -19,10 +19,7 @@ from proctor_benchmarks.boxes.archives import archive_of, check_archive, read_fi
 from proctor_benchmarks.boxes.blobs import keep_blob
 from proctor_benchmarks.boxes.box_task import BoxTask
 from proctor_benchmarks.boxes.contract import ARTEFACT_BYTES, Box, CommandResult, TooMuch
-from proctor_benchmarks.boxes.forwarding import DOOR, HOSTS, start_forwarder
-from proctor_benchmarks.boxes.host_proxy import PROXY_VARIABLES, HostProxy
-from proctor_benchmarks.boxes.opening import BoxOptions, open_box
-from proctor_benchmarks.boxes.temporary_folders import temporary_folder
+from proctor_benchmarks.boxes.opening import AgentBox, BoxOptions, open_agent_box
 from proctor_benchmarks.boxes.verifying import (
     VerifierMode,
     collect,
@@ -34,6 +31,7 @@ from proctor_benchmarks.boxes.verifying import (
 
 SHARE_OF_TIME = 0.9  # of the time limit of a sample, so that what is there by then can still be judged
 TEXT_BYTES, STATE_BYTES = 64 << 10, 512 << 10  # of one file, and of all, that are texts in the state
+PROGRAM_MISSING = ("agent_install", "forwarder")
 SHELL = 'if command -v bash >/dev/null; then exec bash -c "$0"; else exec sh -c "$0"; fi'
 
 
@@ -91,8 +89,6 @@ class BoxEnvironment:
 
     Attributes:
         task, box: for agents that live in the box.
-        door: a folder of this machine that the box sees as `DOOR` and cannot change; empty unless an agent in the box is
-            given its model there.
         notes: what an agent in the box reports, for the state.
         end_time: the agent's wall-clock limit, by `time.monotonic`.
         is_probe: True for the first box of a run whose boxes all have the same programs.
@@ -105,11 +101,10 @@ class BoxEnvironment:
     ) -> None:
         self.task = task
         self._blame = blame
-        self._hosts: HostProxy | None = None
         self._options = options
         self._mode = mode
         self._stack = AsyncExitStack()
-        self._box: Box | None = None
+        self._opened: AgentBox | None = None
         self._was_looked_at = False
         self._background: frozenset[str] = frozenset()
         self._commands = 0
@@ -118,19 +113,14 @@ class BoxEnvironment:
         self.is_probe = False
 
     async def __aenter__(self) -> Self:
-        self.door = Path(self._stack.enter_context(temporary_folder()))
-        self.door.chmod(0o711)
-        mounted = {DOOR: str(self.door), **({self.programs: self.programs} if self.programs is not None else {})}
+        mounted = {self.programs: self.programs} if self.programs is not None else {}
         try:
-            opened = open_box(self.task, self._options, mounted=mounted)
-            self._box = await self._stack.enter_async_context(opened)
+            with self.blaming_programs():
+                opened = await self._stack.enter_async_context(open_agent_box(self.task, self._options, mounted))
+            self._opened = opened
             if self._mode not in ("shared", None):
-                await refuse_large_image(self._box, self.task)
-            self._background = await list_background(self._box, self.task)
-            if isinstance(self._options.network, tuple):
-                self._hosts = self._stack.enter_context(HostProxy(self.door, self._options.network))
-                with self.blaming_programs():
-                    await start_forwarder(self._box, self.door, HOSTS)
+                await refuse_large_image(opened.box, self.task)
+            self._background = await list_background(opened.box, self.task)
         except BaseException:
             await self._stack.aclose()
             raise
@@ -141,9 +131,18 @@ class BoxEnvironment:
         await self._stack.__aexit__(*raised)
 
     @property
+    def opened(self) -> AgentBox:
+        """Return the box with what leads out of it."""
+        assert self._opened is not None, "the environment was not entered"
+        return self._opened
+
+    @property
     def box(self) -> Box:
-        assert self._box is not None, "the environment was not entered"
-        return self._box
+        return self.opened.box
+
+    @property
+    def door(self) -> Path:
+        return self.opened.door
 
     @property
     def programs(self) -> str | None:
@@ -153,7 +152,7 @@ class BoxEnvironment:
     @property
     def variables(self) -> Mapping[str, str]:
         """Return the variables of commands in the box."""
-        return self.task.variables if self._hosts is None else {**PROXY_VARIABLES, **self.task.variables}
+        return {**self.opened.variables, **self.task.variables}
 
     @property
     def seconds_left(self) -> float:
@@ -178,7 +177,7 @@ class BoxEnvironment:
         try:
             yield
         except EnvironmentFailed as failure:
-            if self.is_probe:
+            if self.is_probe and failure.kind in PROGRAM_MISSING:
                 raise BadInput(failure.sentence) from failure
             raise
 
@@ -215,7 +214,7 @@ class BoxEnvironment:
             "not_held": list(box.not_held),
             **({"image": box.image} if box.image else {}),
             "commands": self._commands,
-            **({"network": self._hosts.counts()} if self._hosts is not None else {}),
+            **({"network": hosts.counts()} if (hosts := self.opened.hosts) is not None else {}),
             **self.notes,
         }
         if self._mode is None:

@@ -5,6 +5,7 @@ no DNS; an address that is not public is refused unless it is listed itself. Wha
 """
 
 import ipaddress
+import re
 import socket
 import socketserver
 import threading
@@ -37,10 +38,14 @@ _TRANSLATED = ipaddress.IPv6Network("64:ff9b::/96")  # IPv4 addresses, translate
 
 
 def check_hosts(hosts: Sequence[str]) -> None:
-    """Raise BadInput for a host that is not written HOST:PORT."""
+    """Raise BadInput for a host that is not written HOST:PORT, *.HOST:PORT or with * for any port."""
     for host in hosts:
-        if _plain(host) is None:
+        if not can_be_listed(host):
             raise BadInput("'{host}' is no host with a port, such as api.example.com:443.", host=host)
+
+
+def can_be_listed(host: str) -> bool:
+    return _pattern(host) is not None
 
 
 def _plain(host: str) -> str | None:
@@ -51,10 +56,27 @@ def _plain(host: str) -> str | None:
     """
     name, _, port = host.lower().rpartition(":")
     name = name.rstrip(".")
-    is_name = bool(name) and len(name) < 300 and name.isprintable() and "/" not in name
+    is_name = bool(name) and len(name) < 300 and name.isprintable() and not {"/", "*"} & {*name}
     has_port = port.isascii() and port.isdigit() and len(port) < 6 and 0 < int(port) < 1 << 16
     is_bracketed = name.startswith("[") and name.endswith("]")
     return f"{name}:{int(port)}" if is_name and has_port and (":" not in name or is_bracketed) else None
+
+
+_NAME = re.compile(r"([a-z0-9_]([a-z0-9_-]*[a-z0-9_])?\.)+[a-z]([a-z0-9-]*[a-z0-9])?")  # no form of an address
+
+
+def _pattern(host: str) -> str | None:
+    """Return a listed host as it is looked up; None for what is no host, such as `*` before a name of one part or an address.
+
+    >>> _pattern("*.Example.org:0443"), _pattern("[::1]:*"), _pattern("*.org:443"), _pattern("*.0.0.1:80"), _pattern("a.*.org:80")
+    ('*.example.org:443', '[::1]:*', None, None, None)
+    """
+    name, _, port = host.rpartition(":")
+    is_wild, is_any_port = name.startswith("*."), port == "*"
+    plain = _plain(f"{name[2:] if is_wild else name}:{1 if is_any_port else port}")
+    if plain is None or (is_wild and not _NAME.fullmatch(plain.rpartition(":")[0])):
+        return None
+    return f"{'*.' if is_wild else ''}{plain.rpartition(':')[0]}:{'*' if is_any_port else plain.rpartition(':')[2]}"
 
 
 class HostProxy:
@@ -62,7 +84,7 @@ class HostProxy:
 
     def __init__(self, folder: Path, hosts: Sequence[str]) -> None:
         self._path = folder / HOSTS.socket
-        self._hosts = frozenset(filter(None, map(_plain, hosts)))
+        self._hosts = frozenset(filter(None, map(_pattern, hosts)))
         self._lock = threading.Lock()  # of what follows, which the threads of all connections change
         self._connections: Counter[str] = Counter()
         self._refused: Counter[str] = Counter()
@@ -127,7 +149,7 @@ class HostProxy:
             client.sendall(_FAILURE)
             return
         asked = _read_request(client)
-        if asked is None or asked not in self._hosts:
+        if asked is None or not self._is_listed(asked):
             self._note(self._refused, asked or NO_REQUEST)
             client.sendall(_REFUSAL)
             return
@@ -153,6 +175,13 @@ class HostProxy:
                 with self._lock:
                     self._open.discard(server)
 
+    def _is_listed(self, asked: str) -> bool:
+        """True for a listed host; one with `*` matches all names below it, and no other that looks or ends like it."""
+        name, _, port = asked.rpartition(":")
+        parts = name.split(".") if _NAME.fullmatch(name) else []
+        names = [name, *(".".join(["*", *parts[number:]]) for number in range(1, len(parts)))]
+        return any(f"{listed}:{number}" in self._hosts for listed in names for number in (port, "*"))
+
     def _connect(self, host: str, port: int) -> socket.socket | None:
         """Connect to an address of a host; None if it has none that the box may reach.
 
@@ -160,7 +189,7 @@ class HostProxy:
             OSError: no address is known, or none answers.
         """
         addresses = [str(row[4][0]) for row in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
-        allowed = [address for address in addresses if is_public(address) or _written(address, port) in self._hosts]
+        allowed = [address for address in addresses if is_public(address) or self._is_listed(_written(address, port))]
         for address in allowed[:-1]:
             with suppress(OSError):
                 return socket.create_connection((address, port), CONNECT_SECONDS)

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import cache
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
@@ -16,8 +17,10 @@ from proctor_benchmarks.boxes.box_task import SETUP, BoxTask
 from proctor_benchmarks.boxes.bubblewrap import BubblewrapBox
 from proctor_benchmarks.boxes.contract import Backend, Box, CommandResult, Network
 from proctor_benchmarks.boxes.engines import Engine, EngineBox, build_image, find_engine
-from proctor_benchmarks.boxes.host_proxy import check_hosts
+from proctor_benchmarks.boxes.forwarding import DOOR, HOSTS, start_forwarder
+from proctor_benchmarks.boxes.host_proxy import PROXY_VARIABLES, HostProxy, check_hosts
 from proctor_benchmarks.boxes.namespace import lacks
+from proctor_benchmarks.boxes.temporary_folders import temporary_folder
 
 HEALTH_TRIES, HEALTH_SECONDS = 30, 1.0
 SETUP_SECONDS = 600.0
@@ -31,13 +34,13 @@ class BoxOptions(msgspec.Struct, frozen=True, kw_only=True):
         backend: the first that works of docker, podman and bubblewrap where None.
         image: for tasks that name none; needed there by docker and podman.
         network: `open` lets docker and podman give boxes a network; of hosts with their ports (`api.example.com:443`), the agent's box
-            reaches those alone.
+            reaches those alone (`*.example.com:*` for all names below one, at any port), and by `task` those that its task lists.
         programs: a folder of this machine with the programs of a coding agent, which its box may read.
     """
 
     backend: Backend | None = None
     image: str | None = None
-    network: Network = "none"
+    network: Network | Literal["task"] = "none"
     programs: str | None = None
 
 
@@ -102,9 +105,49 @@ async def open_box(task: BoxTask, options: BoxOptions, mounted: Mapping[str, str
     if task.build is not None:
         image = await image_of_folder(backend, Path(task.build), task.build_leaves_out)
     assert image is not None, "a backend was chosen without an image"
-    async with EngineBox(backend, image, task.limits, options.network, mounted) as container:
+    async with EngineBox(backend, image, task.limits, is_open=options.network == "open", mounted=mounted) as container:
         await prepare(container, task)
         yield container
+
+
+class AgentBox(msgspec.Struct, frozen=True, kw_only=True):
+    """A box as an agent is given it.
+
+    Attributes:
+        door: a folder of this machine that the box sees as `DOOR` and cannot change, for sockets that lead out of it.
+        hosts: the proxy of the hosts that it reaches, if any.
+    """
+
+    box: Box
+    door: Path
+    hosts: HostProxy | None = None
+
+    @property
+    def variables(self) -> Mapping[str, str]:
+        """Return what commands have to be told of the proxy."""
+        return PROXY_VARIABLES if self.hosts is not None else {}
+
+
+@asynccontextmanager
+async def open_agent_box(
+    task: BoxTask, options: BoxOptions, mounted: Mapping[str, str] = {}
+) -> AsyncIterator[AgentBox]:
+    """Open the box of a task with the way to the hosts that an agent may reach in it.
+
+    Raises:
+        EnvironmentFailed: it cannot be opened, or not that way.
+    """
+    listed = task.hosts if options.network == "task" else options.network
+    with temporary_folder() as folder:
+        door = Path(folder)
+        door.chmod(0o711)  # noqa: ASYNC240 - at once
+        async with open_box(task, options, {DOOR: folder, **mounted}) as box:
+            if isinstance(listed, str) or not listed:
+                yield AgentBox(box=box, door=door)
+                return
+            with HostProxy(door, listed) as hosts:
+                await start_forwarder(box, door, HOSTS)
+                yield AgentBox(box=box, door=door, hosts=hosts)
 
 
 async def image_of_folder(engine: Engine, folder: Path, leave_out: Sequence[str]) -> str:

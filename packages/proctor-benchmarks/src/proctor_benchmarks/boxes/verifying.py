@@ -20,7 +20,7 @@ from proctor.core.sentence import say
 from proctor_benchmarks.boxes.archives import check_archive, names_of, read_files
 from proctor_benchmarks.boxes.box_task import LOGS, SOLUTION, TESTS, BoxTask
 from proctor_benchmarks.boxes.contract import ARTEFACT_BYTES, Box, CommandResult, TooMuch
-from proctor_benchmarks.boxes.opening import BoxOptions, open_box
+from proctor_benchmarks.boxes.opening import BoxOptions, open_agent_box, open_box
 from proctor_benchmarks.boxes.rewards import RewardFault, read_rewards
 from proctor_benchmarks.boxes.shown_tests import find_shown_tests
 from proctor_benchmarks.boxes.steering import find_steering
@@ -136,11 +136,12 @@ async def run_solution(task: BoxTask, options: BoxOptions) -> tuple[Verification
     Raises:
         EnvironmentFailed: a box could not be opened, or did not survive it.
     """
-    async with open_box(task, options) as box:
+    async with open_agent_box(task, options) as opened:
+        box = opened.box
         background = await list_background(box, task)
         await box.put(task.solution.archive(SOLUTION))
         script = f"{SOLUTION}/{task.solution_script}"
-        variables = {**task.variables, **task.solution_variables}
+        variables = {**opened.variables, **task.variables, **task.solution_variables}
         await box.run(["sh", "-c", f"chmod +x {script}; exec {script}"], task.seconds, folder=task.folder, user=task.agent_user, variables=variables)  # fmt: skip
         changing = await find_changing(box, task, background)
         await box.stop_processes()

@@ -3,7 +3,7 @@
 The agent works in a box, and a verifier that it cannot reach judges what it left.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -16,7 +16,7 @@ from proctor.core.task import Task
 from proctor_benchmarks.boxes.box_task import BoxTask, sample_of
 from proctor_benchmarks.boxes.tasks import BoxTaskOptions, task_in_boxes
 from proctor_benchmarks.harbor import parity
-from proctor_benchmarks.harbor.task_folder import HarborSettings, NotRunnable, is_task, read_task
+from proctor_benchmarks.harbor.task_folder import HarborSettings, NotRunnable, is_task, network_of, read_task
 from proctor_benchmarks.harbor.terminal_bench_folder import (
     grade_pane,
     is_terminal_bench_task,
@@ -32,7 +32,7 @@ class FolderTask(msgspec.Struct, frozen=True, kw_only=True):
 
     box_task: BoxTask
     tags: Mapping[str, str]
-    may_want_network: bool
+    network: str
 
 
 def task(name: str, **options: object) -> Task:
@@ -63,9 +63,7 @@ def task(name: str, **options: object) -> Task:
         first = next(iter(refused))
         raise BadInput("None of the {count} tasks in {path} can be run: {name}: {reason}.", count=len(folders), path=root, name=first, reason=refused[first])  # fmt: skip
     notes = [say("{name} is left out: {reason}.", name=name, reason=reason) for name, reason in refused.items()]
-    public = sum(task.may_want_network for task in tasks.values())
-    if public:
-        notes.append(say("{count} of {total} tasks may expect a network; boxes have none.", count=public, total=len(tasks)))  # fmt: skip
+    notes += _notes_on_network([task.network for task in tasks.values()], how)
     samples = [sample_of(name, task.box_task, task.tags) for name, task in tasks.items()]
     return task_in_boxes(name, samples, how, notes=notes, provenance={"form": "harbor", "left_out": {name: str(reason) for name, reason in refused.items()}}, grade=grade_pane)  # fmt: skip
 
@@ -78,18 +76,28 @@ def _read(folder: Path) -> FolderTask:
     """Return the task of a folder, in Terminal-Bench's form where it has a `task.yaml` and no `task.toml`."""
     if is_terminal_bench_task(folder) and not is_task(folder):
         box_task, tags = read_terminal_bench_task(folder)
-        return FolderTask(box_task=box_task, tags=tags, may_want_network=True)
+        return FolderTask(box_task=box_task, tags=tags, network="public")
     box_task, settings = read_task(folder)
-    return FolderTask(box_task=box_task, tags=_tags(settings), may_want_network=_wants_network(settings))
+    return FolderTask(box_task=box_task, tags=_tags(settings), network=_network(settings))
 
 
 def _tags(settings: HarborSettings) -> dict[str, str]:
     return {name: value for name in _TAGS if isinstance(value := settings.metadata.get(name), str)}
 
 
-def _wants_network(settings: HarborSettings) -> bool:
-    environment = settings.environment
-    return bool(settings.task or settings.metadata) and environment.network_mode != "no-network" and environment.allow_internet is not False  # fmt: skip
+def _network(settings: HarborSettings) -> str:
+    """Return what the agent of a task expects of a network; a folder of one's own that says nothing expects none."""
+    mode, _ = network_of(settings)
+    return "no-network" if mode == "public" and not (settings.task or settings.metadata) else mode
+
+
+def _notes_on_network(expected: Sequence[str], how: BoxTaskOptions) -> Iterator[Sentence]:
+    """Yield what tasks expect of a network and boxes do not have."""
+    listing, public = expected.count("allowlist"), expected.count("public")
+    if public and how.network in ("none", "task"):
+        yield say("{count} of {total} tasks may expect a network; boxes have none.", count=public, total=len(expected))
+    if listing and how.network == "none":
+        yield say("{count} of {total} tasks list hosts that their agents expect; network=task lets boxes reach those.", count=listing, total=len(expected))  # fmt: skip
 
 
 PART = TaskFilesPart(

@@ -10,7 +10,7 @@ Source: harbor 0.24.0, `harbor/models/task/`.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -22,6 +22,7 @@ from proctor.core.validation import in_words
 from proctor_benchmarks.boxes.archives import FileSet
 from proctor_benchmarks.boxes.box_task import PUBLISHED, BoxTask
 from proctor_benchmarks.boxes.contract import BoxLimits
+from proctor_benchmarks.boxes.host_proxy import can_be_listed
 
 INSTRUCTION, SETTINGS = "instruction.md", "task.toml"
 AGENT_SECONDS = 900.0  # where a task names none
@@ -47,7 +48,8 @@ class HarborEnvironment(msgspec.Struct, frozen=True, kw_only=True):
     env: Mapping[str, str] = {}
     workdir: str | None = None
     healthcheck: Mapping[str, Any] | None = None
-    network_mode: str = "public"
+    network_mode: str | None = None
+    allowed_hosts: list[str] | None = None
     allow_internet: bool | None = None
 
 
@@ -56,6 +58,8 @@ class HarborAgent(msgspec.Struct, frozen=True, kw_only=True):
 
     timeout_sec: float | None = None
     user: str | int | None = None
+    network_mode: str | None = None
+    allowed_hosts: list[str] | None = None
 
 
 class HarborVerifier(msgspec.Struct, frozen=True, kw_only=True):
@@ -101,6 +105,29 @@ class NotRunnable(Exception):
     def __init__(self, reason: Sentence) -> None:
         super().__init__(str(reason))
         self.reason = reason
+
+
+def network_of(settings: HarborSettings) -> tuple[str, Sequence[str]]:
+    """Return what the agent of a task expects of a network, with the hosts of an `allowlist`, for any port.
+
+    Raises:
+        NotRunnable: hosts go with another mode, or one of them cannot be listed here, such as a range of addresses.
+    """
+    own, baseline = settings.agent, settings.environment
+    for table in (own, baseline):
+        if table.allowed_hosts and table.network_mode != "allowlist":
+            raise NotRunnable(say("allowed_hosts goes with network_mode = 'allowlist'"))
+    older = "no-network" if baseline.allow_internet is False else "public"
+    if own.network_mode is not None:
+        mode, names = own.network_mode, own.allowed_hosts or []
+    else:
+        mode, names = baseline.network_mode or older, baseline.allowed_hosts or []
+    written = [name.strip() for name in names]
+    hosts = [f"[{name}]:*" if ":" in name else f"{name}:*" for name in written]
+    for name, host in zip(written, hosts, strict=True):
+        if not can_be_listed(host):
+            raise NotRunnable(say("boxes here cannot be let reach '{host}' alone", host=name))
+    return mode, hosts
 
 
 def is_task(folder: Path) -> bool:
@@ -168,6 +195,7 @@ def read_task(folder: Path) -> tuple[BoxTask, HarborSettings]:
         limits=_limits(settings.environment),
         seconds=settings.agent.timeout_sec or AGENT_SECONDS,
         verifier_seconds=settings.verifier.timeout_sec,
+        hosts=tuple(network_of(settings)[1]),
         healthcheck=str(settings.environment.healthcheck["command"]) if settings.environment.healthcheck else None,
     ), settings  # fmt: skip
 
