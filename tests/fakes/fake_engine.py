@@ -25,7 +25,7 @@ def main() -> int:
     if FAULT == "gone":
         return fail("Cannot connect to the Docker daemon", 1)
     options, rest = split(words)
-    commands = {"version": version, "run": run, "exec": execute, "cp": copy, "restart": restart, "rm": remove, "ps": ps, "image": image, "pull": pull, "build": build, "inspect": inspect}  # fmt: skip
+    commands = {"version": version, "run": run, "exec": execute, "cp": copy, "stop": stop, "start": stop, "rm": remove, "ps": ps, "image": image, "pull": pull, "build": build, "inspect": inspect}  # fmt: skip
     return commands[name](options, rest)
 
 
@@ -112,7 +112,7 @@ def copy(options: Options, rest: list[str]) -> int:
     return 0
 
 
-def restart(options: Options, rest: list[str]) -> int:
+def stop(options: Options, rest: list[str]) -> int:
     return 0
 
 

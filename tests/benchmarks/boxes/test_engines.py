@@ -49,6 +49,7 @@ def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setenv("FAKE_ENGINE", str(home))
     monkeypatch.setattr(blobs, "data_folder", lambda: tmp_path)
     engines._cleared.clear()
+    engines._with_timeout.clear()
     opening.answers.cache_clear()
     yield home
     opening.answers.cache_clear()
@@ -71,7 +72,7 @@ async def test_commands_and_files_are_those_of_every_box(engine: Path) -> None:
         late = await box.run(["sh", "-c", "echo begun; exec sleep 30"], 0.5)
         assert (late.was_late, late.code, late.head) == (True, 137, "begun\n")
         assert (await box.run(["seq", "100000"], 10)).dropped_bytes > 500_000
-        await box.put(archive_of({"sub/a.txt": (b"A", 0o644)}), "/app")
+        await box.put(archive_of({"app/sub/a.txt": (b"A", 0o644)}))
         taken = read_files(await box.take(["/app", "/none"]), 100)
         assert taken == {"/app/sub/a.txt": b"A"}
         with pytest.raises(TooMuch):

@@ -84,7 +84,7 @@ async def test_processes_that_have_ended_are_not_counted(box: Box) -> None:
 
 async def test_files_go_up_and_down_and_links_out_stay(box: Box) -> None:
     await box.put(archive_of({"app/a.txt": (b"A", 0o644)}))
-    await box.put(archive_of({"deep/b.txt": (b"B", 0o755)}), "/app/new/folder")
+    await box.put(archive_of({"app/new/folder/deep/b.txt": (b"B", 0o755)}))
     await sh(
         box, "cd /app; ln -s /etc/shadow out; ln -s a.txt in; ln -s /usr/bin/env env; mkfifo pipe; touch 'with space'"
     )
@@ -102,7 +102,7 @@ async def test_files_go_up_and_down_and_links_out_stay(box: Box) -> None:
         }
     with pytest.raises(TooMuch):
         await box.take(["/app"], most_bytes=0)
-    await box.put(archive_of({}), "/app")
+    await box.put(archive_of({}))
 
 
 async def test_processes_are_listed_until_they_have_ended_whatever_a_command_makes_of_its_programs(box: Box) -> None:
@@ -113,13 +113,15 @@ async def test_processes_are_listed_until_they_have_ended_whatever_a_command_mak
     await sh(box, "mkdir -p /usr/local/sbin; echo '#!/bin/bash' > /usr/local/sbin/ps; chmod +x /usr/local/sbin/ps")
     await sh(box, KILL.format("-STOP") + "; cp /usr/local/sbin/ps /usr/local/sbin/sh; (setsid -f sleep 4324)")
     assert left < await box.list_processes()
-    await sh(box, KILL.format("-KILL"))
+    await sh(box, KILL.format("-KILL") + "; sleep 1")
     assert left.isdisjoint(await box.list_processes())
 
 
 async def test_all_that_commands_left_running_is_ended_and_the_files_stay(box: Box) -> None:
     await sh(box, "setsid sleep 4321 > /dev/null 2>&1 & touch /app-file")
     await box.stop_processes()
+    assert read_files(await box.take(["/app-file"]), 100) == {"/app-file": b""}
+    await box.put(archive_of({"app/late.txt": (b"", 0o644)}))
     assert "4321" not in (await sh(box, "cat /proc/[0-9]*/cmdline | tr '\\0' ' '")).head.replace("cat /proc", "")
     assert (await sh(box, "ls /app-file")).code == 0
 

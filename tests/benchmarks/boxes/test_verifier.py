@@ -9,7 +9,7 @@ import pytest
 from machine_image import import_image
 from msgspec.structs import replace
 
-from proctor.core.errors import EnvironmentDied, EnvironmentFailed
+from proctor.core.errors import EnvironmentFailed
 from proctor.core.sample import Sample, ToolCall
 from proctor.core.score import Score, Unscored
 from proctor.core.trajectory import Trajectory
@@ -40,7 +40,7 @@ TASK = BoxTask(
     tests=FileSet(texts={"test.sh": TEST, "check.py": CHECK, "canary.txt": "canary 5b1d"}),
     solution=FileSet(texts={"solve.sh": SOLVE}),
     verdict="rewards",
-    verifier_seconds=20,
+    verifier_seconds=120,  # a busy machine is no verdict
 )
 
 
@@ -261,10 +261,6 @@ LEFT = {
 @pytest.mark.parametrize("name", LEFT)
 async def test_what_an_agent_leaves_never_keeps_its_zero_from_it(name: str, options: BoxOptions) -> None:
     task = replace(TASK, artefacts=("/app", "/logs"))
-    if name == "no shell" and options.backend != "bubblewrap":
-        with pytest.raises(EnvironmentDied):  # which is the agent's doing
-            await act(task, LEFT[name], "guarded", options)
-        return
     verdict, _ = await act(task, LEFT[name], "guarded", options)
     assert isinstance(verdict, Score), verdict
     assert verdict.points == 0

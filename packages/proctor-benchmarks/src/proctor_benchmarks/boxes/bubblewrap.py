@@ -86,11 +86,11 @@ class BubblewrapBox:
             seconds=ended["seconds"],
         )
 
-    async def put(self, archive: bytes, folder: str = "/") -> None:
+    async def put(self, archive: bytes) -> None:
         await self._ask("begin_pack")
         for start in range(0, len(archive), PIECE_BYTES):
             await self._ask("append_pack", data=base64.b64encode(archive[start : start + PIECE_BYTES]).decode("ascii"))
-        await self._ask("spread_pack", folder=folder)
+        await self._ask("spread_pack")
 
     async def take(self, paths: Sequence[str], most_bytes: int = ARTEFACT_BYTES) -> bytes:
         packed = await self._ask("fill_pack", paths=list(paths), most_bytes=most_bytes, most_entries=ARTEFACT_ENTRIES)

@@ -84,8 +84,8 @@ class Box(Protocol):
         """
         ...
 
-    async def put(self, archive: bytes, folder: str = "/") -> None:
-        """Unpack a tar archive below a folder."""
+    async def put(self, archive: bytes) -> None:
+        """Unpack a tar archive, also where processes were stopped."""
         ...
 
     async def take(self, paths: Sequence[str], most_bytes: int = ARTEFACT_BYTES) -> bytes:

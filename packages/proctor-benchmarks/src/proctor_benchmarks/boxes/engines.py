@@ -59,6 +59,7 @@ _COMPLAINTS = ("Error", "Cannot connect", "OCI runtime", "error during connect")
 _GONE = ("no such file", "could not find", "not found in container", "no such path")
 _numbers = itertools.count()
 _cleared: set[Engine] = set()
+_with_timeout: set[str] = set()  # images, by content, that have a program which ends late commands
 
 
 class EngineBox:
@@ -77,6 +78,7 @@ class EngineBox:
         self._name = f"proctor-{os.getpid()}-{next(_numbers)}"
         self._kills = 0
         self._has_timeout = True
+        self._is_stopped = False
 
     async def __aenter__(self) -> Self:
         await remove_left_boxes(self._engine)
@@ -86,10 +88,12 @@ class EngineBox:
         if started.code != 0:
             await self._remove()
             raise EnvironmentFailed("{engine} cannot start {image}: {error}", kind="image", engine=self._engine, image=self.image, error=_said(started))  # fmt: skip
-        probe = await self._ask(ANSWER_SECONDS, "exec", self._name, "timeout", "-k", "1", "10", "true")
-        self._has_timeout = probe.code == 0
         content = await self._ask(ANSWER_SECONDS, "inspect", "--format", "{{.Image}}", self._name)
         self.image = content.output.strip() if content.code == 0 else self.image
+        if content.code != 0 or self.image not in _with_timeout:
+            probe = await self._ask(ANSWER_SECONDS, "exec", self._name, "timeout", "-k", "1", "10", "true")
+            self._has_timeout = probe.code == 0
+            _with_timeout.update([self.image] if self._has_timeout and content.code == 0 else [])
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -107,6 +111,8 @@ class EngineBox:
         how = ["-w", folder, *(("-u", user) if user is not None else ())]
         how += [word for name, value in variables.items() for word in ("-e", f"{name}={value}")]
         limit = ["timeout", "-k", f"{KILL_SECONDS:g}", f"{seconds:g}"] if self._has_timeout else []
+        if self._is_stopped:
+            await self._start_again()
         result = await self._exec([*how, self._name, *limit, *command], seconds)
         if result.code != 0 and result.output.lstrip().startswith(_COMPLAINTS):  # a command may say that too
             await self._check_running()
@@ -123,16 +129,12 @@ class EngineBox:
             seconds=result.seconds,
         )
 
-    async def put(self, archive: bytes, folder: str = "/") -> None:
-        commands: list[tuple[Sequence[str], bytes | None]] = [
-            (("exec", "-u", "0", self._name, "mkdir", "-p", folder), None)
-        ]
-        if archive.strip(b"\0"):  # podman refuses one without entries
-            commands.append((("cp", "-", f"{self._name}:{folder}"), archive))
-        for arguments, given in commands:
-            result = await self._ask(ANSWER_SECONDS, *arguments, given=given)
-            if result.code != 0:
-                raise self._died(_said(result))
+    async def put(self, archive: bytes) -> None:
+        if not archive.strip(b"\0"):  # podman refuses one without entries
+            return
+        copied = await self._ask(ANSWER_SECONDS, "cp", "-", f"{self._name}:/", given=archive)
+        if copied.code != 0:
+            raise self._died(_said(copied))
 
     async def take(self, paths: Sequence[str], most_bytes: int = ARTEFACT_BYTES) -> bytes:
         buffer = io.BytesIO()
@@ -158,9 +160,16 @@ class EngineBox:
         return frozenset(row[0] for row in rows if row[1][0] not in "ZX" and row[2:] not in ([own] for own in _OWN))
 
     async def stop_processes(self) -> None:
-        stopped = await self._ask(ANSWER_SECONDS, "restart", "-t", "0", self._name)
+        stopped = await self._ask(ANSWER_SECONDS, "stop", "-t", "0", self._name)
         if stopped.code != 0:
             raise self._died(_said(stopped))
+        self._is_stopped = True
+
+    async def _start_again(self) -> None:
+        started = await self._ask(ANSWER_SECONDS, "start", self._name)
+        if started.code != 0:
+            raise self._died(_said(started))
+        self._is_stopped = False
 
     async def _exec(self, arguments: Sequence[str], seconds: float) -> CommandResult:
         """Run a command; one whose end never comes costs its box, as the end of our side ends nothing in there.

@@ -275,7 +275,7 @@ class BoxEnvironment:
         except binascii.Error as error:
             return _result(call, f"content: {error}", is_error=True)
         where = self._absolute(wanted.path)
-        await self.box.put(archive_of({"content": (data, 0o644)}), _INBOX)
+        await self.box.put(archive_of({f"{_INBOX[1:]}/content": (data, 0o644)}, [_INBOX]))
         script = f'mkdir -p -- "$(dirname -- "$0")" && cat {_INBOX}/content > "$0"'
         result = await self.box.run(["sh", "-c", script, where], self.task.command_seconds, folder=self.task.folder, user=self.task.agent_user)  # fmt: skip
         return _result(call, show(result) or f"wrote {len(data)} bytes", is_error=result.code != 0)

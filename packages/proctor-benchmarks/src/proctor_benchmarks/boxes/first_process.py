@@ -276,12 +276,10 @@ class Pack:
         return base64.b64encode(self._file.read(size)).decode("ascii")
 
     def fill(self, paths: Sequence[str], most_bytes: int, most_entries: int) -> dict[str, object]:
-        """Write what is at these paths, of the box's own files only; say what is missing and what was too much."""
-        missing, size, entries = [], 0, 0
+        """Write what is at these paths, of the box's own files only; say whether that was too much."""
+        size, entries = 0, 0
         with tarfile.open(fileobj=self._file, mode="w", format=tarfile.PAX_FORMAT) as archive:
             for top in paths:
-                if not os.path.lexists(top):
-                    missing.append(top)
                 for path in _walk(top):
                     with suppress(OSError):  # gone meanwhile
                         entry = archive.gettarinfo(path, arcname=path.lstrip("/") or ".")
@@ -290,20 +288,19 @@ class Pack:
                         size += entry.size
                         entries += 1
                         if size > most_bytes or entries > most_entries:
-                            return {"missing": missing, "too_much": True, "bytes": 0}
+                            return {"too_much": True, "bytes": 0}
                         if entry.isreg():
                             with open(path, "rb") as content:  # noqa: PTH123 - as it was named
                                 archive.addfile(entry, content)
                         else:
                             archive.addfile(entry)
-        return {"missing": missing, "too_much": False, "bytes": self._file.seek(0, os.SEEK_END)}
+        return {"too_much": False, "bytes": self._file.seek(0, os.SEEK_END)}
 
-    def spread(self, folder: str) -> None:
-        """Write the files of the archive below a folder, with the owners that it names."""
-        Path(folder).mkdir(parents=True, exist_ok=True)
+    def spread(self) -> None:
+        """Write the files of the archive, with the owners that it names."""
         self._file.seek(0)
         with tarfile.open(fileobj=self._file) as archive:
-            archive.extractall(folder, numeric_owner=True)  # noqa: S202 - checked by Proctor, and within the box
+            archive.extractall("/", numeric_owner=True)  # noqa: S202 - checked by Proctor, and within the box
 
 
 def _walk(top: str) -> Iterator[str]:
@@ -365,9 +362,9 @@ class Machine:
         self._pack = Pack()
         return self._pack.fill(paths, most_bytes, most_entries)
 
-    def _spread_pack(self, folder: str) -> None:
-        """Write the files of the archive below a folder."""
-        self._pack.spread(folder)
+    def _spread_pack(self) -> None:
+        """Write the files of the archive."""
+        self._pack.spread()
 
     def _type(self, command: str, seconds: float) -> str:
         """Type a command into the shell of the agent; there is a new one where that has ended, or cannot go on."""

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from proctor.core.errors import EnvironmentDied, EnvironmentFailed
 from proctor.core.sentence import say
 from proctor_benchmarks.boxes.archives import check_archive, names_of, read_files
-from proctor_benchmarks.boxes.box_task import LOGS, SOLUTION, TESTS, BoxTask
+from proctor_benchmarks.boxes.box_task import LOGS, SOLUTION, TESTS, BoxTask, Verdict
 from proctor_benchmarks.boxes.contract import ARTEFACT_BYTES, Box, CommandResult, TooMuch
 from proctor_benchmarks.boxes.opening import BoxOptions, open_agent_box, open_box
 from proctor_benchmarks.boxes.rewards import RewardFault, read_rewards
@@ -30,7 +30,8 @@ REPORT_BYTES = 16 << 20
 OUTPUT_BYTES = 1 << 20  # of the beginning, and again of the end, of what tests print
 MODE, CHANGING = "PROCTOR_VERIFIER", "PROCTOR_CHANGING"  # tell a test script how it is run, and what still changed
 WATCH_SECONDS = 1.0
-_JSON, _TEXT, _LOG = _REPORTS = tuple(f"{LOGS}/{name}" for name in ("reward.json", "reward.txt", "log.txt"))
+_JSON, _TEXT, _LOG = (f"{LOGS}/{name}" for name in ("reward.json", "reward.txt", "log.txt"))
+_REPORTS: Mapping[Verdict, Sequence[str]] = {"exit code": (), "rewards": (_JSON, _TEXT), "log": (_LOG,)}
 
 
 class Verification(msgspec.Struct, frozen=True, kw_only=True):
@@ -88,7 +89,7 @@ async def _verify_once(task: BoxTask, artefacts: bytes, options: BoxOptions, mod
             await _prepare_tests(box, task)
             result = await _run_tests(box, task, mode)
             await box.stop_processes()
-            files = await _take_reports(box)
+            files = await _take_reports(box, task)
         except EnvironmentDied as error:
             return Verification(has_died=True, fault=str(error))
     withheld = {path: str(reason) for path, reason in checked.left_out.items()}
@@ -127,7 +128,7 @@ async def verify_in_place(box: Box, task: BoxTask, changing: Sequence[str] = ())
     await box.put(task.tests.archive(TESTS))
     await box.run(["sh", "-c", _PREPARE.format(script=task.test_script)], 60)
     result = await _run_tests(box, task, "shared")
-    return _conclude(task, result, await _take_reports(box), {})
+    return _conclude(task, result, await _take_reports(box, task), {})
 
 
 async def run_solution(task: BoxTask, options: BoxOptions) -> tuple[Verification, bytes]:
@@ -193,10 +194,10 @@ async def collect(box: Box, task: BoxTask) -> CommandResult | None:
     return await box.run(["sh", "-c", task.collect], task.command_seconds, folder=task.folder)
 
 
-async def _take_reports(box: Box) -> dict[str, bytes] | None:
+async def _take_reports(box: Box, task: BoxTask) -> dict[str, bytes] | None:
     """Return the files that the tests wrote; None if they are more than is read."""
     try:
-        return read_files(await box.take(_REPORTS, 2 * REPORT_BYTES), REPORT_BYTES)
+        return read_files(await box.take(_REPORTS[task.verdict], 2 * REPORT_BYTES), REPORT_BYTES)
     except TooMuch:
         return None
 
