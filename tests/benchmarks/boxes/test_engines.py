@@ -170,9 +170,13 @@ def test_an_image_that_cannot_be_had_is_said_before_the_first_sample(
     own = Task(
         name="own", samples=[Sample.ask("a", "?", target="1")], scorers=["exact"], environment="container:none:1"
     )
-    task = {"container": own, "harbor": f"harbor:{tmp_path / 'tasks'}", "swebench": f"swebench:{rows}"}[form]
+    tasks: dict[str, Task | str] = {
+        "container": own,
+        "harbor": f"harbor:{tmp_path / 'tasks'}",
+        "swebench": f"swebench:{rows}",
+    }
     with pytest.raises(BadInput, match=r"docker cannot fetch the image none:1\. Check its name.*not found"):
-        evaluate(task, agent="baseline:null", store=":memory:")
+        evaluate(tasks[form], agent="baseline:null", store=":memory:")
     assert "run" not in calls_of(engine)
 
 
