@@ -24,7 +24,7 @@ from proctor.core.judge import JudgeChoice
 from proctor.core.known import KnownDetails
 from proctor.core.sample import Sample, Tool
 from proctor.core.sentence import Sentence, say
-from proctor.core.task import MakeEnvironment, Scorer
+from proctor.core.task import ListsTools, MakeEnvironment, Scorer
 from proctor.core.trajectory import Trajectory
 from proctor.core.trial import Verdict
 from proctor.engine.acting import entered
@@ -75,8 +75,8 @@ def tools_of(make: object, sample: Sample) -> list[Tool]:
         async with OpenedModels((make,)), entered(cast(MakeEnvironment, make), sample) as environment:
             return [*environment.tools] if environment is not None else []
 
-    if isinstance(known := getattr(make, "tools", None), tuple):
-        return [*known]
+    if isinstance(make, ListsTools) and isinstance(make.tools, tuple):  # that of a class may be a property
+        return [*make.tools]
     try:
         return run_in_loop(look)
     except EnvironmentFailed as error:

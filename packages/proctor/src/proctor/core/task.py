@@ -40,6 +40,13 @@ class Environment(Protocol):
 
 
 @runtime_checkable
+class ListsTools(Protocol):
+    """What makes environments that all have the same tools, as a tuple, so that none is made to find out."""
+
+    tools: Sequence[Tool]
+
+
+@runtime_checkable
 class CallsTogether(Protocol):
     """An environment that runs all calls of one message at once."""
 
