@@ -10,11 +10,11 @@ from model_apis import Anthropic, Gemini, Responses
 
 from proctor import Sample, Task, evaluate_async
 from proctor.core.sample import File, Message, Text, Tool, ToolResult
-from proctor.models.local import LocalModel, _in_words
 from proctor.models.named import model
 from proctor.models.openai import ChatModel
 from proctor.transport.client import Client
 from proctor.transport.retry import RetryPolicy
+from proctor_adapters.models.local import LocalModel, _in_words
 
 READ = Tool(name="read", parameters={"properties": {}})
 QUICK = RetryPolicy(attempts=1)
