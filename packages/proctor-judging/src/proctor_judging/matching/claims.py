@@ -5,7 +5,7 @@ comparison with a target can only say that the reply is arguable.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import msgspec
 
@@ -515,8 +515,7 @@ def _of_either(words: StatedWords, amounts: Sequence[Amount], asked: QuestionFor
     return (Claim(words.forms),)
 
 
-def claimed(text: str, question: str = "", *, fits: Callable[[str], bool]) -> str | None:
-    """Return the form of the one claim of a text that fits; None if it claims something else, or leaves it open."""
+def claimed_forms(text: str, question: str = "") -> tuple[str, ...]:
+    """Return the forms of the one claim of a text; none if it claims nothing, or leaves it open."""
     readings = read_statements(text, question if echo(question) else "")
-    forms = readings[0].forms if len(readings) == 1 else ()
-    return next((form for form in forms if fits(form)), None)
+    return readings[0].forms if len(readings) == 1 else ()

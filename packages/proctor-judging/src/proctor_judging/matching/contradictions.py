@@ -1,7 +1,7 @@
 """Say whether a sentence is about something else than the question: another item, the opposite, another word in its place."""
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 
 from proctor_judging.matching.patterns import compile_later
 from proctor_judging.matching.question_words import ASKED_KIND, EMPTY_WORDS, MOST_CHARACTERS, echo, stem, table_lines
@@ -71,7 +71,7 @@ def contradicts(sentence: str, question: str) -> bool:
     question = question[:MOST_CHARACTERS]
     if not question or about_another(sentence, question):
         return bool(question)
-    compared, asked = COMPARES.search(sentence), COMPARES.search(question)
+    compared, asked = _comparison(sentence), _comparison(question)
     if compared is not None and asked is not None:
         former, latter = compared[2] or compared[4], asked[2] or asked[4]
         if former.casefold() != latter.casefold() and former in question:
@@ -88,17 +88,25 @@ def contradicts(sentence: str, question: str) -> bool:
     return says_opposite(sentence, question)
 
 
+def _comparison(text: str) -> re.Match[str] | None:
+    has_word = "比" in text or "than" in text.casefold()  # COMPARES is slow where there is none
+    return COMPARES.search(text) if has_word else None
+
+
 def says_opposite(sentence: str, question: str) -> bool:
     """True if a sentence has the opposite of a word of the question, and not the word: `closed`, asked whether it is open.
 
     >>> says_opposite("It is closed", "Is it open?"), says_opposite("It was open, now it is closed", "Is it open?")
     (True, False)
     """
-    return any(
-        this.search(question) and not that.search(question) and that.search(sentence) and not this.search(sentence)
-        for pair in _opposites()
-        for this, that in (pair, pair[::-1])
-    )
+    return any(that.search(sentence) and not this.search(sentence) for this, that in _opposites_in(question))
+
+
+@lru_cache(maxsize=512)
+def _opposites_in(question: str) -> list[tuple[re.Pattern[str], re.Pattern[str]]]:
+    """Return the pairs of opposites of which a question has the first word and not the second."""
+    both_ways = [(this, that) for pair in _opposites() for this, that in (pair, pair[::-1])]
+    return [(this, that) for this, that in both_ways if this.search(question) and not that.search(question)]
 
 
 def _replaces(sentence: str, question: str) -> bool:

@@ -1,7 +1,7 @@
 """The words of a question that a sentence may repeat: without small words, in the form that all forms of a word share."""
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 
 from proctor_judging.matching.patterns import compile_later
@@ -32,6 +32,7 @@ WORDS_OF_QUESTIONS = (
 EMPTY_WORDS = NOT_A_NAME | frozenset(WORDS_OF_QUESTIONS.split())
 
 
+@lru_cache(maxsize=512)
 def interrogative(question: str) -> str:
     """Return the clause that asks the question, and what follows; the whole text if no clause names what is asked.
 
@@ -48,6 +49,7 @@ def echo(text: str) -> set[str]:
     return {stem(word) for word in ECHO_WORD.findall(text[:MOST_CHARACTERS]) if word.casefold() not in EMPTY_WORDS}
 
 
+@lru_cache(maxsize=4_096)  # the same few thousand words come again and again
 def stem(word: str) -> str:
     """Return the part of a word that its forms share: `sell` of `sold`, `paint` of `paintings`."""
     word = word.casefold()

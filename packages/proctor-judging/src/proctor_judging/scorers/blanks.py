@@ -20,7 +20,7 @@ from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
 from proctor.core.trajectory import Trajectory
 from proctor_judging.matching.cascade import match
-from proctor_judging.matching.claims import claimed
+from proctor_judging.matching.claims import claimed_forms
 from proctor_judging.matching.filled_blanks import (
     LONGEST_VALUE,
     MOST_CHARACTERS,
@@ -179,7 +179,7 @@ def _said(reply: str, alternatives: Sequence[str], question: str, options: Blank
     fits = partial(_fits, alternatives=alternatives, options=options)
     if len(bold := bold_words(text)) == 1 and not negations(text):
         return fits(bold[0])
-    return claimed(text, question, fits=fits) is not None
+    return any(map(fits, claimed_forms(text, question)))
 
 
 def _expected(target: object, options: BlanksOptions) -> list[list[str]]:

@@ -4,7 +4,7 @@ The target is the letters (`B`, `AC`, `A,C`, or a list). `meta["choice"]` may ho
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal
 
 import msgspec
@@ -18,7 +18,7 @@ from proctor.core.sentence import say
 from proctor.core.trajectory import Trajectory
 from proctor.scorers.targets import arguable
 from proctor_judging.matching.cascade import match
-from proctor_judging.matching.claims import claimed
+from proctor_judging.matching.claims import claimed_forms
 from proctor_judging.matching.denials import ALTERNATIVES, claims_nothing
 from proctor_judging.matching.extract import final_answer
 from proctor_judging.matching.marked_answers import half_width
@@ -223,7 +223,8 @@ def _read_texts(
     if reading.chosen is None and not reading.guessed and (nearest := nearest_option(lettered, letters, question)):
         reading = ChosenLetters(nearest, denied=reading.denied)
     if reading.chosen is None:
-        chosen = [letter for letter, text in texts.items() if text.strip() and _gives(given, text, question)]
+        forms = (given, *claimed_forms(given, question))
+        chosen = [letter for letter, text in texts.items() if text.strip() and _is_in(forms, text)]
         reading = (
             ChosenLetters(chosen[0], denied=reading.denied) if len(chosen) == 1 and not reading.guessed else reading
         )
@@ -245,10 +246,8 @@ def _text_after(reply: str, chosen: str, texts: Mapping[str, str]) -> str | None
     return None
 
 
-def _gives(reply: str, text: str, question: str) -> bool:
-    if match(reply, text).right:
-        return True
-    return claimed(reply, question, fits=lambda words: match(words, text).right) is not None
+def _is_in(forms: Iterable[str], text: str) -> bool:
+    return any(match(form, text).right for form in forms)
 
 
 def _letters_of(text: str) -> str | None:

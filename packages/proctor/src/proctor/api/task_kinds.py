@@ -55,7 +55,12 @@ def is_of_kind(name: str) -> bool:
 
 
 def task_files(name: str) -> TaskFilesPart | None:
-    """Return the kind of files that are tasks by themselves which a name means, such as eval sets; None for any other name."""
+    """Return the kind of files that are tasks by themselves which a name means, such as eval sets; None for any other name.
+
+    A file of Python is none of them; no package has to be loaded to ask.
+    """
+    if name.partition(":")[0].endswith(".py"):
+        return None
     with suppress(BadInput):  # a package that cannot be loaded, which nobody named
         return next((part for _, part in registry.TASK_FILES.each() if part.is_mine(name)), None)
     return None
