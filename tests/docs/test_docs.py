@@ -15,6 +15,7 @@ import click
 import pages
 import pytest
 from pages import ROOT, Block
+from preloaded import preloaded
 
 from proctor.config import settings
 
@@ -43,10 +44,20 @@ def usual_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("usual") / "runs.db"
 
 
+@pytest.fixture(scope="session")
+def programs(endpoint: str, usual_store: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    with preloaded(tmp_path_factory.mktemp("programs"), _environment(endpoint, usual_store)) as folder:
+        yield folder
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("page", RUNNABLE, ids=[str(page.relative_to(ROOT)) for page in RUNNABLE])
-def test_the_examples_of_a_page_run_in_order(page: Path, endpoint: str, usual_store: Path, tmp_path: Path) -> None:
+def test_the_examples_of_a_page_run_in_order(
+    page: Path, endpoint: str, usual_store: Path, programs: Path, tmp_path: Path
+) -> None:
+    """In processes that have imported Proctor already; those of the README import it themselves, in the test below."""
     environment = _environment(endpoint, usual_store)
+    environment["PATH"] = f"{programs}{os.pathsep}{environment['PATH']}"
     for block in pages.blocks(page):
         _follow(block, tmp_path, environment)
 
@@ -151,7 +162,7 @@ def _follow(block: Block, folder: Path, environment: dict[str, str], *, compares
     if block.language == "python":
         name = block.file_name or "example.py"
         (folder / name).write_text(block.text, encoding="utf-8")
-        _run([sys.executable, name], block, folder, environment)
+        _run(["python", name], block, folder, environment)
     elif block.language == "console":
         for command, shown in block.commands():
             if command.startswith(("proctor ", "python ")):
