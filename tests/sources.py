@@ -1,7 +1,9 @@
 """Where the sources and the modules that tests share are; nothing else knows the folders of the repository."""
 
+import ast
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -24,3 +26,10 @@ def shared_folders() -> list[Path]:
     """Return the folders in which tests find each other's modules, as pytest is set."""
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     return [ROOT / folder for folder in settings["tool"]["pytest"]["ini_options"]["pythonpath"]]
+
+
+@cache
+def imports_in(path: Path) -> Sequence[ast.Import | ast.ImportFrom]:
+    """Return the imports of a file, at its top or later; a file is parsed once for all tests in a worker."""
+    tree = ast.parse(path.read_bytes())
+    return [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]

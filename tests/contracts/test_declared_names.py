@@ -66,10 +66,12 @@ LOOKED_FOR = ("getattr", "hasattr", "setattr", "delattr")
 
 def undeclared(path: Path) -> list[str]:
     """Return the lines that look for an attribute by a literal name; names that Python itself declares are no concern."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    code = path.read_text(encoding="utf-8")
+    if not any(f"{name}(" in code for name in LOOKED_FOR):  # which is quick to see
+        return []
     return [
         f"{path.relative_to(PACKAGES).as_posix()}:{node.lineno}: {ast.unparse(node)}"
-        for node in ast.walk(tree)
+        for node in ast.walk(ast.parse(code))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in LOOKED_FOR
         if len(node.args) > 1 and isinstance(node.args[1], ast.Constant)
         if not str(node.args[1].value).startswith("__")

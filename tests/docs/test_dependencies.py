@@ -19,6 +19,7 @@ from proctor.core.packages import BROUGHT
 from proctor_benchmarks.agentdojo import official as agentdojo
 from proctor_benchmarks.bfcl import environment as bfcl
 from proctor_benchmarks.tau2 import upstream as tau2
+from sources import imports_in
 
 pytestmark = pytest.mark.xdist_group("source")  # read once
 OURS = {folder.name for folder in SOURCES}
@@ -84,17 +85,24 @@ def imported() -> Sequence[tuple[str, Path]]:
 
 def _imported() -> Iterator[tuple[str, Path]]:
     for path in source_files():
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            match node:
-                case ast.Import(names=names):
-                    found = [one.name for one in names]
-                case ast.ImportFrom(module=str(module), level=0):
-                    found = [module]
-                case ast.Call(args=[ast.Constant(value=str(module)), *_]) if "import_module" in ast.unparse(node.func):
-                    found = [module]
-                case _:
-                    continue
-            yield from ((one.partition(".")[0], path) for one in found)
+        names = [alias.name for node in imports_in(path) if isinstance(node, ast.Import) for alias in node.names]
+        names += [
+            node.module
+            for node in imports_in(path)
+            if isinstance(node, ast.ImportFrom) and node.module and not node.level
+        ]
+        for name in [*names, *_imported_by_name(path)]:
+            yield name.partition(".")[0], path
+
+
+def _imported_by_name(path: Path) -> Iterator[str]:
+    code = path.read_text(encoding="utf-8")
+    if "import_module" not in code:
+        return
+    for node in ast.walk(ast.parse(code)):
+        match node:
+            case ast.Call(args=[ast.Constant(value=str(module)), *_]) if "import_module" in ast.unparse(node.func):
+                yield module
 
 
 def imported_here() -> Iterator[tuple[str, Path]]:

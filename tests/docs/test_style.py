@@ -12,7 +12,9 @@ import pytest
 from bench.architecture import figures
 from pages import ROOT, source_files
 
-from sources import modules
+from sources import imports_in, modules
+
+pytestmark = pytest.mark.xdist_group("source")  # read once
 
 SAYS_NOTHING = {"utils", "util", "common", "helpers", "helper", "base", "misc"}
 LONGEST = 600
@@ -79,10 +81,10 @@ def test_no_imports_go_round_in_a_circle_lazy_ones_and_those_for_types_included(
 
 
 def _imported(path: Path, known: Collection[str]) -> Iterator[str]:
-    for node in ast.walk(ast.parse(path.read_bytes())):
+    for node in imports_in(path):
         if isinstance(node, ast.Import):
             yield from (one.name for one in node.names if one.name in known)
-        elif isinstance(node, ast.ImportFrom) and node.module in known:
+        elif node.module in known:
             parts = [f"{node.module}.{one.name}" for one in node.names]
             yield from (part if part in known else str(node.module) for part in parts)
 
