@@ -61,16 +61,20 @@ def links(page: Page) -> list[str]:
     return [here + one if one.startswith("?") else one for one in found]
 
 
+@pytest.fixture(scope="module")
+def server(web_of_module: Start) -> Any:
+    """The demo, for the tests that change nothing in it."""
+    return web_of_module("--demo")
+
+
 @pytest.mark.parametrize("look", [Look("en", "light", 1280), Look("zh", "dark", 360)], ids=str)
 def test_every_page_is_accessible_and_within_its_width(
-    look: Look, web: Start, visit: Open, requests: list[str], pytestconfig: pytest.Config
+    look: Look, server: Any, session: Any, visit: Open, requests: list[str], pytestconfig: pytest.Config
 ) -> None:
     """In the usual run each look has every other page checked for accessibility, which takes most of the time."""
     axe = gzip.decompress(AXE.read_bytes()).decode()
-    server = web("--demo")
     how = {"color_scheme": look.scheme, "viewport": {"width": look.width, "height": 900}, "bypass_csp": True}  # for axe
-    page = visit(f"{server.link}&lang={look.lang}", **how)
-    page.goto(f"{server.address}/runs?lang={look.lang}")
+    page = visit(f"{server.address}/runs?lang={look.lang}", storage_state=session, **how)
     waiting, seen, faults, count = [*STARTS], set[str](), list[str](), 0
     while waiting and count < MOST_PAGES:
         address = waiting.pop(0)
@@ -96,10 +100,9 @@ def test_every_page_is_accessible_and_within_its_width(
     assert all(one.startswith((server.address, "data:image/svg")) for one in requests), requests
 
 
-def test_what_has_the_focus_is_in_sight(web: Start, visit: Open) -> None:
+def test_what_has_the_focus_is_in_sight(server: Any, session: Any, visit: Open) -> None:
     """Every stop of the keyboard has an outline, and nothing that stays on the screen covers it."""
-    server = web("--demo")
-    page = visit(server.link, viewport={"width": 1280, "height": 800})
+    page = visit(server.address, viewport={"width": 1280, "height": 800}, storage_state=session)
     for address in (
         "/runs",
         "/runs/bfcl-warm/audit",
@@ -119,11 +122,9 @@ def test_what_has_the_focus_is_in_sight(web: Start, visit: Open) -> None:
         assert stops > 8, address
 
 
-def test_the_first_page_is_light(web: Start, chromium: Browser) -> None:
-    server = web("--demo")
-    context = chromium.new_context()
+def test_the_first_page_is_light(server: Any, session: Any, chromium: Browser) -> None:
+    context = chromium.new_context(storage_state=session)
     page = context.new_page()
-    page.goto(server.link)
     sizes: list[int] = []
     page.on("response", lambda answer: sizes.append(len(answer.body())))
     page.goto(f"{server.address}/runs", wait_until="load")
@@ -132,10 +133,8 @@ def test_the_first_page_is_light(web: Start, chromium: Browser) -> None:
     context.close()
 
 
-def test_the_language_and_the_colours_are_switched_and_remembered(web: Start, visit: Open) -> None:
-    server = web("--demo")
-    page = visit(server.link, color_scheme="light")
-    page.goto(f"{server.address}/runs?task=shop")
+def test_the_language_and_the_colours_are_switched_and_remembered(server: Any, session: Any, visit: Open) -> None:
+    page = visit(f"{server.address}/runs?task=shop", storage_state=session, color_scheme="light")
     page.get_by_role("link", name="中文").click()
     expect(page.get_by_role("heading", level=1)).to_have_text(re.compile("^运行"))
     assert "task=shop" in page.url
@@ -153,8 +152,8 @@ def test_the_language_and_the_colours_are_switched_and_remembered(web: Start, vi
     assert page.evaluate("getComputedStyle(document.body.parentElement).backgroundColor") == light
 
 
-def test_from_the_list_of_runs_to_a_sample_by_keys_alone(web: Start, visit: Open) -> None:
-    page = visit(web("--demo").link)
+def test_from_the_list_of_runs_to_a_sample_by_keys_alone(server: Any, session: Any, visit: Open) -> None:
+    page = visit(f"{server.address}/runs", storage_state=session)
     expect(page.locator("[data-row]").first).to_be_visible()
     page.keyboard.press("?")
     expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
@@ -181,8 +180,7 @@ def test_a_user_whom_a_login_proxy_names_needs_no_link_and_can_only_look(web: St
     assert refused == 403
 
 
-def test_the_client_of_python_asks_a_running_server(web: Start) -> None:
-    server = web("--demo")
+def test_the_client_of_python_asks_a_running_server(server: Any) -> None:
     with Client(server.address, server.token) as client:
         page = client.call(list_runs, RunFilter(text="shop"))
         assert page.rows

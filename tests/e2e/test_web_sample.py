@@ -30,9 +30,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-@pytest.fixture
-def server(web: Callable[..., Any], folder: Path) -> Any:
-    return web("--store", folder / "runs.db", "--evalsets", folder / "evalsets")
+@pytest.fixture(scope="module")
+def server(web_of_module: Callable[..., Any], folder: Path) -> Any:
+    return web_of_module("--store", folder / "runs.db", "--evalsets", folder / "evalsets")
 
 
 @pytest.fixture

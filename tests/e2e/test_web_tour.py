@@ -41,13 +41,17 @@ SHAPES: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.fixture(scope="module")
+def server(web_of_module: Callable[..., Any]) -> Any:
+    """The demo, for the tests that change nothing in it."""
+    return web_of_module("--demo")
+
+
 @pytest.mark.parametrize(("lang", "shape"), [("en", "wide"), ("zh", "phone")])
 def test_every_page_fits_and_asks_nobody_else(
-    web: Callable[..., Any], visit: Visit, requests: list[str], lang: str, shape: str, request: pytest.FixtureRequest
+    server: Any, session: Any, visit: Visit, requests: list[str], lang: str, shape: str, request: pytest.FixtureRequest
 ) -> None:
-    server = web("--demo")
-    page = visit(server.link, **SHAPES[shape])
-    page.goto(f"{server.address}/runs?lang={lang}")
+    page = visit(f"{server.address}/runs?lang={lang}", storage_state=session, **SHAPES[shape])
     for path in PAGES:
         answer = page.goto(server.address + path)
         assert answer is not None
@@ -103,9 +107,8 @@ def test_two_people_review_blind_and_the_page_shows_how_they_agree(web: Callable
     expect(owner.locator("main")).to_contain_text("Between people: ann, bob")
 
 
-def test_a_key_is_heard_as_soon_as_the_page_shows(web: Callable[..., Any], visit: Visit) -> None:
-    server = web("--demo")
-    page = visit(server.link)
+def test_a_key_is_heard_as_soon_as_the_page_shows(server: Any, session: Any, visit: Visit) -> None:
+    page = visit(f"{server.address}/runs", storage_state=session)
 
     def hold(script: Route) -> None:
         page.wait_for_timeout(500)
@@ -120,10 +123,8 @@ def test_a_key_is_heard_as_soon_as_the_page_shows(web: Callable[..., Any], visit
         page.wait_for_load_state()
 
 
-def test_keys_alone_lead_from_the_list_to_a_sample_and_back(web: Callable[..., Any], visit: Visit) -> None:
-    server = web("--demo")
-    page = visit(server.link)
-    page.goto(f"{server.address}/runs/bfcl-greedy/samples")
+def test_keys_alone_lead_from_the_list_to_a_sample_and_back(server: Any, session: Any, visit: Visit) -> None:
+    page = visit(f"{server.address}/runs/bfcl-greedy/samples", storage_state=session)
     page.keyboard.press("?")
     expect(page.locator("dialog#keys")).to_be_visible()
     page.keyboard.press("Escape")
