@@ -15,7 +15,8 @@ SOUND = {"id": "q1", "question": "How much is 6 * 7?", "answer": "42"}
 SHORT = {"id": "q2", "question": "Why?", "answer": "42"}
 
 
-def test_the_check_that_init_writes_passes_its_contract(tmp_path: Path) -> None:
+def test_the_check_that_init_writes_passes_its_contract(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # plugins of these tests, slower than what is tested
     result = CliRunner().invoke(app, ["init", "check", str(tmp_path / "mine")])
     assert result.exit_code == 0, result.output
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tmp_path / "mine")]

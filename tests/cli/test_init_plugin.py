@@ -22,7 +22,12 @@ def run(*words: str, folder: Path) -> str:
     done = subprocess.run(
         [sys.executable, *words],
         cwd=folder,
-        env=os.environ | {"PYTHONPATH": str(folder / "installed"), "PYTHONDONTWRITEBYTECODE": "1"},
+        env=os.environ
+        | {
+            "PYTHONPATH": str(folder / "installed"),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",  # plugins of these tests, which take longer than what is tested
+        },
         capture_output=True,
         text=True,
         check=False,
@@ -44,7 +49,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.slow
 def test_the_contract_suites_of_each_written_part_pass(installed: Path) -> None:
-    alone = ("-p", "no:cacheprovider", "--rootdir", str(installed))
+    alone = ("-p", "no:cacheprovider", "-p", "asyncio", "-p", "proctor.pytest_plugin", "--rootdir", str(installed))
     said = run("-m", "pytest", "-q", *alone, *(f"my-{kind}" for kind in PARTS), folder=installed)
     assert " passed" in said
     assert "skipped" not in said

@@ -28,6 +28,7 @@ def call(words: list[str], folder: Path) -> str:
     environment = os.environ | {
         "PYTHONPATH": str(folder / "installed"),
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",  # plugins of these tests, which take longer than what is tested
     }
     done = subprocess.run(words, check=False, cwd=folder, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -46,7 +47,7 @@ def test_the_parts_of_a_package_are_found_by_name(package: Path) -> None:
 
 
 def test_the_parts_of_the_package_keep_what_such_parts_promise(package: Path) -> None:
-    alone = ["-p", "no:cacheprovider", "--rootdir", str(package)]
+    alone = ["-p", "no:cacheprovider", "-p", "asyncio", "-p", "proctor.pytest_plugin", "--rootdir", str(package)]
     said = call([sys.executable, "-m", "pytest", "-q", *alone, "test_my_parts.py"], package)
     assert " passed" in said
     assert "skipped" not in said
