@@ -265,7 +265,7 @@ def sign_flips(sums: Sequence[float], *, seed: int = 0, draws: int | None = None
     observed = abs(math.fsum(sums)) - _TIED * math.fsum(moved)
     if len(moved) <= _ALL_TRIED:
         patterns = _signed_sums(moved)
-        return sum(abs(pattern) >= observed for pattern in patterns) / len(patterns)
+        return sum(map(observed.__le__, map(abs, patterns))) / len(patterns)
     if draws is None:
         draws = max(min(_DRAWS, _DRAWN // len(moved)), 999)
     moved += [0.0] * (-len(moved) % _BLOCK)

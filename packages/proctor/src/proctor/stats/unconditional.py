@@ -27,32 +27,30 @@ def unconditional_exact(wins: int, losses: int, pairs: int) -> float:
     if wins == losses:
         return 1.0
     statistic = abs(wins - losses) / math.sqrt(wins + losses) - _TIED
-    tails = [_tail(moved, statistic) for moved in range(pairs + 1)]
-    tried = [number / _STEPS for number in range(1, _STEPS + 1)]
-    chances = [_chance(tails, moving) for moving in tried]
+    tails = _tails(pairs, statistic)
+    weights = [(moved, math.log(math.comb(pairs, moved)) + math.log(tail)) for moved, tail in enumerate(tails) if tail]
+    tried = [number / _STEPS for number in range(1, _STEPS)]
+    chances = [*(_chance(weights, pairs, moving) for moving in tried), tails[-1]]
     worst = max(range(_STEPS), key=chances.__getitem__)
-    low, high = tried[max(worst - 1, 0)], tried[min(worst + 1, _STEPS - 1)]
-    closer = (_chance(tails, low + (high - low) * number / _CLOSER) for number in range(_CLOSER + 1))
+    low, high = max(worst, 1) / _STEPS, min(worst + 2, _STEPS) / _STEPS
+    between = (low + (high - low) * number / _CLOSER for number in range(_CLOSER + 1))
+    closer = (_chance(weights, pairs, moving) for moving in between if moving < 1)
     return min(max(chances[worst], *closer), 1.0)
 
 
-def _tail(moved: int, statistic: float) -> float:
-    """Return the chance that fair coins for all moved pairs reach the statistic, on either side."""
-    if not moved:
-        return 0.0
-    least = math.ceil((moved + statistic * math.sqrt(moved)) / 2)
-    ways = sum(math.comb(moved, won) for won in range(least, moved + 1))
-    return 2 * ways / (1 << moved)
+def _tails(pairs: int, statistic: float) -> list[float]:
+    """Return the chance that fair coins for all moved pairs reach the statistic, on either side, by how many move."""
+    tails, ways, least = [0.0], 1, 0  # ways: of the coins, to show at least so many wins
+    for moved in range(1, pairs + 1):
+        ways = 2 * ways + (math.comb(moved - 1, least - 1) if least else 0)
+        while least < (moved + statistic * math.sqrt(moved)) / 2:
+            ways -= math.comb(moved, least)
+            least += 1
+        tails.append(2 * ways / (1 << moved))
+    return tails
 
 
-def _chance(tails: Sequence[float], moving: float) -> float:
-    pairs = len(tails) - 1
-    if moving >= 1:
-        return tails[-1]
-    chances, log_odds = [], math.log(moving / (1 - moving))
-    log_chance = pairs * math.log1p(-moving)
-    for moved, tail in enumerate(tails):
-        chances.append(math.exp(log_chance) * tail)
-        if moved < pairs:
-            log_chance += math.log((pairs - moved) / (moved + 1)) + log_odds
-    return math.fsum(chances)
+def _chance(weights: Sequence[tuple[int, float]], pairs: int, moving: float) -> float:
+    """Return the chance of the statistic if pairs move with a chance below 1; `weights` has logarithms by how many move."""
+    log_odds, log_none = math.log(moving / (1 - moving)), pairs * math.log1p(-moving)
+    return math.fsum([math.exp(weight + moved * log_odds + log_none) for moved, weight in weights])
