@@ -140,7 +140,8 @@ def known(kind: type[K], values: Mapping[str, Any]) -> K:
     >>> known(KnownDetails, {"error_class": "wrong", "scale": "wide", "mine": 1}).scale is None
     True
     """
-    given = {key: value for key in kind.__struct_fields__ if (value := values.get(key)) is not None}
+    fields = kind.__struct_fields__
+    given = {key: value for key, value in values.items() if key in fields and value is not None}
     try:
         return msgspec.convert(given, kind)
     except msgspec.ValidationError:  # one of them means something else to whoever wrote it
