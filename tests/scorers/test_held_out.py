@@ -7,6 +7,7 @@ to all of its batches; `python -m bench refusals` says how it reads those that a
 
 import json
 from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,10 @@ def _pairs(name: str, first: int = 1) -> list[dict[str, Any]]:
     return [json.loads(line) for file in files for line in file.read_text(encoding="utf-8").splitlines()]
 
 
-def _accepts(scorer: Scorer, pair: dict[str, Any]) -> bool:
+@cache
+def _accepts(scorer: Scorer, line: str) -> bool:
+    """Score a line once for all tests that count it."""
+    pair = json.loads(line)
     meta = {"options": pair["options"]} if "options" in pair else {}
     sample = Sample.ask("held-out", pair.get("question", "?"), target=pair.get("target"), meta=meta)
     score = scorer(sample, Trajectory.of(pair["answer"]))
@@ -47,7 +51,7 @@ def _accepts(scorer: Scorer, pair: dict[str, Any]) -> bool:
 
 
 def _figures(pairs: Sequence[dict[str, Any]], scorer: Scorer) -> tuple[float, float]:
-    accepted = [pair["same"] for pair in pairs if _accepts(scorer, pair)]
+    accepted = [pair["same"] for pair in pairs if _accepts(scorer, json.dumps(pair))]
     right = sum(pair["same"] for pair in pairs)
     return sum(accepted) / max(len(accepted), 1), sum(accepted) / max(right, 1)
 
