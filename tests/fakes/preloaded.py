@@ -89,7 +89,8 @@ def _forked(connection: socket.socket) -> list[str]:
     folder, count, *rest = request.decode("utf-8", "surrogateescape").split("\0")
     os.chdir(folder)
     os.environ.clear()
-    os.environ.update(variable.split("=", 1) for variable in rest[int(count) :])
+    for variable in rest[int(count) :]:
+        name, _, os.environ[name] = variable.partition("=")
     return rest[: int(count)]
 
 
