@@ -18,10 +18,10 @@ from scipy.special import betaincinv, ndtr, ndtri, stdtrit
 
 from bench.figure import Figure
 from proctor.engine.order import shuffle, visits
-from proctor.stats import looks as looking
 from proctor.stats.betting import BETS, STAKES
 from proctor.stats.distributions import beta_quantile
-from proctor.stats.looks import LooksQuestion, looks
+from proctor_ci.stats import looks as looking
+from proctor_ci.stats.looks import LooksQuestion, looks
 
 Numbers = np.ndarray[Any, np.dtype[np.float64]]
 SUITES = 10_000

@@ -2,7 +2,7 @@
 
 Systems answer the samples of a suite: each has a chance of its own, by how hard the sample is (drawn anew in each suite), how good
 the system is, and what is between the two. The old system was run once on all of it, and so were other systems. Expected of
-a sample is what `proctor.api.expected` makes of that; the values of the old run alone are worth most of it.
+a sample is what `proctor_ci.looks.expected` makes of that; the values of the old run alone are worth most of it.
 
 Errors are those at the limit: of these systems, and of every kind of pairs of `bench/decisions.py`, with expected values that help,
 that say nothing, that are shuffled, rare and large, the sizes of clusters, or not on a line.
@@ -38,9 +38,9 @@ from bench.decisions import (
 )
 from bench.decisions import differences as kinds_of_pairs
 from bench.figure import Figure
-from proctor.stats import known_steps, spending
-from proctor.stats import looks as looking
-from proctor.stats.looks import LooksQuestion, looks
+from proctor_ci.stats import known_steps, spending
+from proctor_ci.stats import looks as looking
+from proctor_ci.stats.looks import LooksQuestion, looks
 
 CHECKED = 2
 PAIR = Kind(
@@ -109,7 +109,7 @@ EXPECTED: dict[str, Callable[[np.random.Generator, Drawn], Numbers]] = {
 
 
 class _Spending:
-    """`proctor.stats.spending.NormalSpending`, for many suites at once."""
+    """`proctor_ci.stats.spending.NormalSpending`, for many suites at once."""
 
     def __init__(self, suites: int) -> None:
         self._chances = np.zeros((suites, 2 * spending._CELLS + 1))
@@ -134,7 +134,7 @@ class _Spending:
 
 
 class _Known:
-    """`proctor.stats.known_steps.KnownSteps`, for many suites at once."""
+    """`proctor_ci.stats.known_steps.KnownSteps`, for many suites at once."""
 
     def __init__(self, drawn: Drawn, expected: Numbers) -> None:
         self._drawn = drawn

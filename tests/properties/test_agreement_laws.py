@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from proctor.core.run import Estimate
 from proctor.stats.betting import STAKES, bet
-from proctor.stats.correction import Labelled, ppi
 from proctor_judging.judges.probe import turned
 from proctor_judging.judges.rubric import known, rubric
 from proctor_judging.stats.agreement import Scale, cohen_kappa, krippendorff_alpha, share_equal
+from proctor_judging.stats.correction import Labelled, ppi
 from proctor_judging.stats.ranking import RankedBattle, bradley_terry
 
 points = st.integers(1, 5)

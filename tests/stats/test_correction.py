@@ -5,7 +5,7 @@ from simulated import chance, rounds
 
 from proctor.core.errors import BadInput
 from proctor.core.run import Estimate
-from proctor.stats.correction import Labelled, LabelledStratum, ppi, stratified_ppi
+from proctor_judging.stats.correction import Labelled, LabelledStratum, ppi, stratified_ppi
 
 ROUNDS = rounds(600)
 CHANCE = chance(0.95, 600)

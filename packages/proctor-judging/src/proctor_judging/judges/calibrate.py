@@ -15,7 +15,6 @@ from proctor.core.errors import BadInput
 from proctor.core.run import Estimate
 from proctor.core.sentence import Sentence, say
 from proctor.engine.judge_figures import CORRECTED
-from proctor.stats import correction
 from proctor.stats.paired import PairedSample, compare
 from proctor_judging.judges.ratings import (
     AVERAGE,
@@ -28,6 +27,7 @@ from proctor_judging.judges.ratings import (
     together,
     with_average,
 )
+from proctor_judging.stats import correction
 from proctor_judging.stats.agreement import cohen_kappa, krippendorff_alpha, share_equal
 
 __all__ = [

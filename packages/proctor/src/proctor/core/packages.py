@@ -7,7 +7,8 @@ from collections.abc import Mapping
 
 BROUGHT: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "adapters": {
-        "proctor.agents": ("hello_agents",),
+        "proctor.agents": ("hello_agents", "responses"),
+        "proctor.models": ("responses",),
         "proctor.imports": (
             "deepeval",
             "inspect",

@@ -14,7 +14,7 @@ drawn samples that have an x. About one suite c_h is the mean over all that have
 The samples need to be a random draw; those of the earlier runs do not. With fewer than 10 clusters in common, where the
 correlation may well be chance (r² at most 4 / (clusters - 1)), and where nothing is gained, the plain estimate stays. An
 estimated slope costs one degree of freedom, and, as the misses of a good prediction are few, SE² counts half of the
-largest one more, as in `stats.correction`.
+largest one more, as in corrections of judges.
 
 A part of the samples, such as a slice, takes the slope of the whole, so that the parts mix to the whole.
 
@@ -23,6 +23,7 @@ Source: Cochran, Sampling Techniques, 3rd edition, 7.3 to 7.10; the tuning of b 
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from statistics import fmean, variance
 
 import msgspec
 from msgspec.structs import replace
@@ -31,7 +32,6 @@ from proctor.core.run import Estimate
 from proctor.core.sentence import Sentence, say
 from proctor.core.tally import Case, tally
 from proctor.stats import strata
-from proctor.stats.correction import _pulls, _variance_of_mean
 
 ADJUSTED = "adjusted by earlier runs, Wilson with t"
 
@@ -219,7 +219,7 @@ def _variance_of_others(others: Sequence[Other]) -> float:
     values = [one.earlier for one in others]
     if len(values) < 2:
         return 0.25
-    return _variance_of_mean(_pulls(values, [one.cluster for one in others]), values)
+    return variance_of_mean(pulls_of(values, [one.cluster for one in others]), values)
 
 
 def _cases(group: CovariateGroup, values: Sequence[float]) -> Iterable[Case]:
@@ -227,3 +227,21 @@ def _cases(group: CovariateGroup, values: Sequence[float]) -> Iterable[Case]:
         Case(cluster=sample.cluster, values=(value,), planned=1)
         for sample, value in zip(group.samples, values, strict=True)
     )
+
+
+def pulls_of(values: Sequence[float], clusters: Sequence[str]) -> dict[str, float]:
+    """Return how far each cluster shifts the mean of the values."""
+    mean = fmean(values)
+    pulls: dict[str, float] = {}
+    for value, name in zip(values, clusters, strict=True):
+        pulls[name] = pulls.get(name, 0.0) + (value - mean) / len(values)
+    return pulls
+
+
+def variance_of_mean(pulls: Mapping[str, float], values: Sequence[float], extremes: Sequence[float] = ()) -> float:
+    """Return the variance of the mean over clusters; of values that are all equal, as if each extreme had occurred too."""
+    clusters = len(pulls)
+    squares = math.fsum(pull * pull for pull in pulls.values())
+    if squares * clusters <= _SMALL:
+        return variance([*values, *extremes]) / clusters
+    return squares * clusters / max(clusters - 1, 1)

@@ -1,6 +1,6 @@
 """An agent that is a chat model of OpenAI by its Responses API: `responses:MODEL`."""
 
 from proctor.agents.openai import part_of
-from proctor.models import responses
+from proctor_adapters.models import responses
 
 PART = part_of("responses", responses.make, responses.ResponsesOptions)

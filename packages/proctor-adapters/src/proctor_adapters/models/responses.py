@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 
-from proctor.chat import responses_messages
 from proctor.chat.dialect import BatchKind, Dialect, Json, url_of, without_none
 from proctor.config import converted
 from proctor.core.errors import BadInput
 from proctor.core.parts import ModelPart
 from proctor.models.addresses import EndpointOptions, refuse_keys
 from proctor.models.openai import ChatModel, access
+from proctor_adapters.models import responses_messages
 
 _PATH = "/responses"
 _ENCRYPTED = "reasoning.encrypted_content"

@@ -17,6 +17,7 @@ import msgspec
 from proctor.core.errors import BadInput
 from proctor.core.run import Estimate
 from proctor.core.sentence import Sentence, say
+from proctor.stats.covariate import pulls_of, variance_of_mean
 from proctor.stats.distributions import t_quantile
 from proctor.stats.rate import Interval, two_sided_z, wilson
 
@@ -132,19 +133,19 @@ def _part(stratum: LabelledStratum, *, tuned: bool) -> _Part:
     of_judged = _clusters_of_judged(stratum)
     clusters, others = len({*of_labels}), len(stratum.judged)
     degrees = max(_effective(of_labels) - 1, 1.0)
-    plain = _pulls(people, of_labels)
+    plain = pulls_of(people, of_labels)
     alone = _Part(
         method=LABELS_ALONE,
         value=fmean(people),
-        variances=[(_variance_of_mean(plain, people, (0.0, 1.0)), degrees)],
+        variances=[(variance_of_mean(plain, people, (0.0, 1.0)), degrees)],
         clusters=clusters,
     )
     if others < 2 or len({*of_judged}) < 2 or clusters < 2:
         return alone
     trust = _trust(people, judge, stratum.judged) if tuned else 1.0
     left = [person - trust * other for person, other in zip(people, judge, strict=True)]
-    pulls, pulls_of_judged = _pulls(left, of_labels), _pulls(stratum.judged, of_judged)
-    of_left = _variance_of_mean(pulls, left, (-1.0, 1.0)) + (_surprise(pulls) if tuned else 0.0)
+    pulls, pulls_of_judged = pulls_of(left, of_labels), pulls_of(stratum.judged, of_judged)
+    of_left = variance_of_mean(pulls, left, (-1.0, 1.0)) + (_surprise(pulls) if tuned else 0.0)
     fewer = degrees - 1 if tuned and degrees > 1 else degrees  # the trust was read off the same labels
     shared = 2 * trust * math.fsum(pull * pulls_of_judged.get(name, 0.0) for name, pull in pulls.items())
     part = _Part(
@@ -152,7 +153,7 @@ def _part(stratum: LabelledStratum, *, tuned: bool) -> _Part:
         value=trust * fmean(stratum.judged) + fmean(left),
         variances=[
             (
-                trust * trust * _variance_of_mean(pulls_of_judged, stratum.judged),
+                trust * trust * variance_of_mean(pulls_of_judged, stratum.judged),
                 _effective(of_judged) - 1,
             ),
             (of_left * degrees / fewer + max(shared, 0.0), fewer),
@@ -167,24 +168,6 @@ def _part(stratum: LabelledStratum, *, tuned: bool) -> _Part:
 def _clusters_of_judged(stratum: LabelledStratum) -> list[str]:
     named = stratum.clusters or [""] * len(stratum.judged)
     return [name or f"\0judged {index}" for index, name in enumerate(named)]
-
-
-def _pulls(values: Sequence[float], clusters: Sequence[str]) -> dict[str, float]:
-    """Return how far each cluster shifts the mean of the values."""
-    mean = fmean(values)
-    pulls: dict[str, float] = {}
-    for value, name in zip(values, clusters, strict=True):
-        pulls[name] = pulls.get(name, 0.0) + (value - mean) / len(values)
-    return pulls
-
-
-def _variance_of_mean(pulls: Mapping[str, float], values: Sequence[float], extremes: Sequence[float] = ()) -> float:
-    """Return the variance of the mean over clusters; of values that are all equal, as if each extreme had occurred too."""
-    clusters = len(pulls)
-    squares = math.fsum(pull * pull for pull in pulls.values())
-    if squares * clusters <= _SMALL:
-        return variance([*values, *extremes]) / clusters
-    return squares * clusters / max(clusters - 1, 1)
 
 
 def _effective(clusters: Sequence[str]) -> float:
