@@ -14,9 +14,9 @@ from bench.decisions import AT_ONCE, Drawn, Kind, Numbers, _check, decisions, ga
 from bench.figure import Figure
 from bench.races import PairFound, error_of_a_pair, left_of_race
 from proctor.core.tally import Tally
-from proctor.stats.bounds import one_sided
 from proctor.stats.estimate import estimate
 from proctor.stats.paired import PairedSample, compare
+from proctor_ci.stats.bounds import one_sided
 
 ROUNDS = 10_000
 COMPARED = 1_000  # sign flips take longer

@@ -201,7 +201,7 @@ def _pairs_in_strata(won: float, lost: float, source: np.random.Generator, suite
 
 
 def exact(successes: Numbers, count: Numbers, error: float) -> tuple[Numbers, Numbers]:
-    """Return `proctor.stats.bounds.exact`."""
+    """Return `proctor_ci.stats.bounds.exact`."""
     failures = count - successes
     with np.errstate(all="ignore"):
         low = betaincinv(np.maximum(successes, 1e-300), failures + 1, error)
@@ -219,7 +219,7 @@ def relative_size(weight: Numbers, total: Numbers) -> Numbers:
 def effective(
     value: Numbers, spread: Numbers, degrees: Numbers, clusters: int, error: float, sizes: tuple[Numbers, Numbers]
 ) -> tuple[Numbers, Numbers]:
-    """Return `proctor.stats.bounds.effective`."""
+    """Return `proctor_ci.stats.bounds.effective`."""
     alike = np.minimum(degrees + 1, clusters)
     squared = np.maximum(spread, 1e-12) ** 2
     count = value * (1 - value) / squared * (degrees / (degrees + 1)) ** 2 * clusters / (clusters - 1)
@@ -243,7 +243,7 @@ def at_most(
     error: float,
     size: Numbers,
 ) -> Numbers:
-    """Return the upper bound of `proctor.stats.bounds.effective`."""
+    """Return the upper bound of `proctor_ci.stats.bounds.effective`."""
     unequal = np.maximum(np.maximum(clusters / (degrees + 1), 1 / np.maximum(size, 1e-12)), 1.0)
     weight = np.minimum(unequal, np.maximum(value / ((degrees + 1) * squared), 1.0))
     weight = np.where(spread > 1e-12, weight, 1.0)

@@ -11,10 +11,10 @@ from bench.figure import Figure
 from proctor.core.run import Estimate
 from proctor.core.tally import Case, tally
 from proctor.stats import estimate, strata
-from proctor.stats.bounds import moved
 from proctor.stats.covariate import CovariateFit, CovariateGroup, CovariateSample, Other, adjust, fit_groups
 from proctor.stats.paired import PairedSample, compare
 from proctor.stats.strata import weight_by_stratum
+from proctor_ci.stats.bounds import moved
 
 ROUNDS = 10_000
 LEAST, MOST = 0.93, 0.97

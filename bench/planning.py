@@ -7,10 +7,10 @@ import msgspec
 
 from bench.figure import Figure
 from proctor.core.tally import Case, tally
-from proctor.stats.bounds import one_sided
 from proctor.stats.estimate import estimate
 from proctor.stats.paired import PairedSample, compare
 from proctor.stats.planning import Spread, least_samples, power_to_compare, power_to_pass
+from proctor_ci.stats.bounds import one_sided
 
 ROUNDS = 1_000
 POWER = 0.8

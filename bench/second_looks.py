@@ -7,11 +7,11 @@ from statistics import quantiles
 import msgspec
 
 from bench.figure import Figure
-from proctor.stats.bounds import Moved, moved
 from proctor.stats.paired import PairedSample
 from proctor_ci.evidence import RuleEvidence
 from proctor_ci.gate import needed_samples
 from proctor_ci.policy import PolicyRule, default_policy
+from proctor_ci.stats.bounds import Moved, moved
 from proctor_ci.stats.forecast import expect_difference
 
 ROUNDS = 3_000

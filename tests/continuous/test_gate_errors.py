@@ -10,9 +10,9 @@ import pytest
 from simulated import rounds
 
 from proctor.core.tally import Case, tally
-from proctor.stats.bounds import moved, one_sided
 from proctor.stats.estimate import estimate
 from proctor.stats.paired import PairedSample
+from proctor_ci.stats.bounds import moved, one_sided
 
 ERROR = 0.05
 ROUNDS = rounds(1_000)

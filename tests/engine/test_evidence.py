@@ -12,8 +12,9 @@ from proctor.core.errors import ProviderFailed
 from proctor.core.sample import Message, Sample, ToolCall, Turn
 from proctor.core.score import Score, Unscored
 from proctor.core.trajectory import Step, Trajectory
-from proctor.scorers import limits, session_state
+from proctor.scorers import limits
 from proctor.scorers.lookup import find_scorer
+from proctor_adapters.scorers import session_state
 
 CALL = {"name": "search", "arguments": {"q": "x"}}
 SCORERS = [

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from proctor.stats.bounds import exact
 from proctor_ci.stats.amounts import AmountStep, bounds, chance_below, seen_bounds
+from proctor_ci.stats.bounds import exact
 
 ONE = AmountStep(1.0, 1.0)
 NONE = AmountStep(0.0, 1.0)

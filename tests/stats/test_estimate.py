@@ -6,10 +6,10 @@ import pytest
 
 from proctor.core.errors import BadInput
 from proctor.core.tally import Case, Tally, tally
-from proctor.stats.bounds import one_sided
 from proctor.stats.distributions import t_quantile
 from proctor.stats.estimate import combine, estimate, is_rate, metrics
 from proctor.stats.rate import wilson
+from proctor_ci.stats.bounds import one_sided
 
 NINE = [(1, 1, 0), (0, 0), (1, 0, 1, 1)]  # scores of nine samples in three clusters
 

@@ -5,10 +5,10 @@ import random
 import pytest
 
 from proctor.core.tally import Case, tally
-from proctor.stats.bounds import exact, moved, one_sided
 from proctor.stats.estimate import estimate
 from proctor.stats.paired import PairedSample
 from proctor.stats.rate import Interval
+from proctor_ci.stats.bounds import exact, moved, one_sided
 from proctor_ci.stats.forecast import expect_difference, expect_share
 
 

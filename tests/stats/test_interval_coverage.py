@@ -8,11 +8,11 @@ import pytest
 from simulated import chance, rounds
 
 from proctor.core.tally import Tally
-from proctor.stats.bounds import moved, one_sided
 from proctor.stats.estimate import combine, estimate
 from proctor.stats.paired import PairedSample, compare
 from proctor.stats.strata import MeasuredStratum
 from proctor.stats.strata import estimate as of_strata
+from proctor_ci.stats.bounds import moved, one_sided
 
 pytestmark = pytest.mark.slow
 

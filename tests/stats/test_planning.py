@@ -5,9 +5,9 @@ from functools import partial
 import pytest
 from bench.planning import SETTINGS, Setting, power
 
-from proctor.stats.bounds import exact
 from proctor.stats.distributions import beta_cdf
 from proctor.stats.planning import Spread, least_samples, power_to_compare, power_to_pass
+from proctor_ci.stats.bounds import exact
 
 
 def test_as_many_samples_as_published_find_ten_points() -> None:

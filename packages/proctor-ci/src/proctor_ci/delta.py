@@ -24,7 +24,6 @@ from proctor.reports.compare import scorers_in_common
 from proctor.reports.same_task import check_same_task
 from proctor.runtime.garbage import gc_paused
 from proctor.stats.anytime import ANYTIME
-from proctor.stats.bounds import moved
 from proctor.stats.paired import Difference, PairedSample, compare
 from proctor.stats.rate import Interval
 from proctor_ci.changes import Change, changes_between
@@ -39,6 +38,7 @@ from proctor_ci.delta_samples import (
 )
 from proctor_ci.gate import blocking_changes
 from proctor_ci.second_scores import Answers, Rescoring, SecondScores, read_answers, score_by_other
+from proctor_ci.stats.bounds import moved
 from proctor_ci.stats.decomposition import DifferencePart, Key, Member, Side, Split, decompose
 
 Cause = Literal["agent", "scorer", "unknown", "infrastructure", "missing", "samples", "shares"]

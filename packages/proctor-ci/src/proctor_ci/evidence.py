@@ -31,7 +31,6 @@ from proctor.reports.matching import (
 )
 from proctor.runtime.garbage import gc_paused
 from proctor.stats.anytime import ANYTIME
-from proctor.stats.bounds import moved, one_sided
 from proctor.stats.estimate import estimate
 from proctor.stats.mean import estimate_mean
 from proctor.stats.paired import PairedSample, anytime_bounds
@@ -40,6 +39,7 @@ from proctor_ci.amounts import bound_mean, bound_quantiles, bound_ratio, most_of
 from proctor_ci.looks.intervals import SeenSteps, decided_by
 from proctor_ci.measured import Values, as_earned, is_in, measured
 from proctor_ci.policy import LOWER_IS_BETTER, GatePolicy, PolicyRule
+from proctor_ci.stats.bounds import moved, one_sided
 from proctor_ci.stats.forecast import ExpectedFigures, expect_difference, expect_share
 
 Bounds = Callable[[float], Interval | None]

@@ -15,9 +15,9 @@ from proctor.core.sample import Sample
 from proctor.core.sentence import Sentence, say
 from proctor.core.tally import PREPARATION, Case, tally
 from proctor.registry import unknown
-from proctor.stats.bounds import one_sided
 from proctor.stats.estimate import estimate
 from proctor_ci.policy import LOWER_IS_BETTER, GatePolicy, PolicyRule
+from proctor_ci.stats.bounds import one_sided
 
 
 def check_policy(policy: GatePolicy, record: RunRecord, *, has_official: bool) -> None:

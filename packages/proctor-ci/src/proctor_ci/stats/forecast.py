@@ -15,11 +15,11 @@ import msgspec
 from msgspec.structs import replace
 
 from proctor.core.run import Estimate
-from proctor.stats.bounds import Moved, one_sided
 from proctor.stats.distributions import normal_quantile
 from proctor.stats.estimate import WILSON
 from proctor.stats.planning import variance_factors
 from proctor.stats.rate import Interval, wilson
+from proctor_ci.stats.bounds import Moved, one_sided
 
 
 class ExpectedFigures(msgspec.Struct, frozen=True, kw_only=True):

@@ -9,7 +9,7 @@ A step is a cluster of samples with all its attempts, and has one value within k
 
 **Twenty looks.** Of the error, a share of t^2 is spent when a share t of the steps is done. The error of each look follows from
 what the looks before it have spent: for single 0/1 values from the exact distribution of paths at the limit, else from that
-of a normal sum. The bounds are those of `stats/bounds.py`.
+of a normal sum. The bounds are those of `proctor_ci/stats/bounds.py`.
 
 **Betting** (`stats/betting.py`) refutes means at all steps together. With wins and losses and no margin it is the mixture over
 the share of wins. Three fifths of the error are for betting, the rest for the looks, which find weak effects far more often.
@@ -35,10 +35,10 @@ import msgspec
 
 from proctor.core.errors import BadInput
 from proctor.stats.betting import ConfidenceSequence
-from proctor.stats.bounds import effective, exact, moved
 from proctor.stats.distributions import normal_cdf, normal_quantile
 from proctor.stats.paired import PairedSample
 from proctor.stats.rate import Interval
+from proctor_ci.stats.bounds import effective, exact, moved
 from proctor_ci.stats.known_steps import NO_GAIN, KnownSteps, StepsGain
 from proctor_ci.stats.spending import NormalSpending, of_count, of_normal_sum
 

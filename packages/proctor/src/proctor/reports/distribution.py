@@ -8,7 +8,7 @@ from statistics import fmean, quantiles
 
 import msgspec
 
-from proctor.stats.bounds import ranks
+from proctor.stats.distributions import beta_quantile
 
 MOST_BINS = 40
 SKEWED = 50.0  # from this ratio of the largest to the smallest value on, bins grow with the value
@@ -129,3 +129,18 @@ def _round_values(low: float, high: float) -> Iterator[float]:
         for factor in factors:
             if low <= (value := float(f"{factor * 10.0**power:.12g}")) <= high:
                 yield value
+
+
+def ranks(share: float, count: int, effective: float, error: float) -> tuple[int | None, int | None]:
+    """Return the positions, among `count` ascending values, of a lower and an upper bound of a quantile; None where there is none.
+
+    Args:
+        share: of the values that lie at or below the quantile.
+        effective: as how many independent values they count.
+    """
+    low = beta_quantile(error, share * effective, (1 - share) * effective + 1)
+    high = beta_quantile(1 - error, share * effective + 1, (1 - share) * effective)
+    below, above = math.floor(low * count) - 1, math.ceil(high * count)
+    none_above = share**effective > error
+    none_below = (1 - share) ** effective > error
+    return (None if none_below or below < 0 else below), (None if none_above or above >= count else above)

@@ -1,7 +1,7 @@
 """Compute the chance that a run with this number of samples and attempts decides, before it is made.
 
 A difference is tested as `stats.paired` does: single 0/1 attempts of independent samples by McNemar's exact test, all else by
-t over clusters. A threshold is decided as a gate does, by the bounds of `stats.bounds`: exact for single 0/1 attempts, else on
+t over clusters. A threshold is decided as a gate does, by one-sided bounds: exact for single 0/1 attempts, else on
 an effective number of samples. By simulation (`bench/planning.py`) the power is within 6 points of what is computed here.
 
 Source: Miller 2024, arXiv 2411.00640 for the variance of K attempts; Fleiss 1981 for the exactness of McNemar's test.

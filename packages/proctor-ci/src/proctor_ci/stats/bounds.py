@@ -225,20 +225,5 @@ def exact(successes: float, count: float, error: float) -> Interval:
     )
 
 
-def ranks(share: float, count: int, effective: float, error: float) -> tuple[int | None, int | None]:
-    """Return the positions, among `count` ascending values, of a lower and an upper bound of a quantile; None where there is none.
-
-    Args:
-        share: of the values that lie at or below the quantile.
-        effective: as how many independent values they count.
-    """
-    low = beta_quantile(error, share * effective, (1 - share) * effective + 1)
-    high = beta_quantile(1 - error, share * effective + 1, (1 - share) * effective)
-    below, above = math.floor(low * count) - 1, math.ceil(high * count)
-    none_above = share**effective > error
-    none_below = (1 - share) ** effective > error
-    return (None if none_below or below < 0 else below), (None if none_above or above >= count else above)
-
-
 def _quantile(error: float, degrees: float | None) -> float:
     return normal_quantile(1 - error) if degrees is None else t_quantile(1 - error, degrees)
