@@ -1,6 +1,7 @@
 """The answer matcher on its labelled pairs, and every scorer that reads free text on replies as chat models write them.
 
-`tests/data/replies` holds three corpora: `tuned` and `unseen`, to which the rules were mended, and `third`, of another hand, which only measures.
+`tests/data/replies` holds the corpora: `tuned` and `unseen`, to which the rules were mended, `third`, of another hand, and `registers`: replies of
+developers, assistants, a help desk and teachers.
 """
 
 import json
@@ -24,7 +25,7 @@ from proctor_judging.scorers.refusal import refusal
 
 DATA = Path(__file__).parents[1] / "tests" / "data"
 PAIRS = DATA / "answer_pairs.jsonl"
-CORPORA = ("tuned", "unseen", "third")
+CORPORA = ("tuned", "unseen", "third", "registers")
 SCORERS: dict[str, Callable[[Sample, Trajectory], Score | Unscored]] = {
     "answer_en": answer,
     "answer_zh": answer,

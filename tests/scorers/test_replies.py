@@ -36,7 +36,7 @@ UNSEEN = {
 }
 THIRD = {
     "answer_en": (0.99, 0.68),
-    "answer_zh": (0.99, 0.67),
+    "answer_zh": (0.99, 0.94),
     "blanks": (0.99, 0.98),
     "number": (0.98, 0.92),
     "refusal": (0.96, 0.96),

@@ -23,20 +23,20 @@ TRUTH_OR = compile_later(
 )
 MOMENT = compile_later(
     r"\b(?:when|what time|at what time|(?:which|what) (?:exact )?(?:year|date|day|month|century|decade|weekday))\b|"
-    r"哪一?[年月天日]|几[月日号点]|何[时年日]|什么时[候间]|星期几|周几|日期|哪个(?:世纪|年代|月)|几世纪",
+    r"哪一?[年月天日]|几[月日点]|几号(?![线楼店门口车桌馆厅院])|何[时年日]|什么时[候间]|星期几|周几|日期|哪个(?:世纪|年代|月)|几世纪",
     re.IGNORECASE,
 )
 AMOUNT = compile_later(
     r"\bhow (?:many|much|old|long|far|tall|high|fast|deep|wide|heavy|thick|hot|cold|big|large|loud|often)\b|"
     r"\bhow \w+(?:er) (?:is|was|are|were|did|does)\b|\b(?:what|which) (?:percentage|percent|proportion|fraction|share|number|amount|floor)\b|"
-    r"\bby (?:how much|what)\b|多少|几(?!何)|多[大高长远久重快深宽厚]|占比|[率比]例?(?:是|为)(?!谁|哪|什么)",
+    r"\bby (?:how much|what)\b|多少|(?<![这那])几(?!何)|多[大高长远久重快深宽厚]|占比|[率比]例?(?:是|为)(?!谁|哪|什么)",
     re.IGNORECASE,
 )
 WORDS = compile_later(
     r"\b(?:who|whom|whose|where|why)\b|\b(?:which|what)(?: of the (?:\w+ )?\w+)?(?: \w+){0,2} (?:city|town|country|continent|planet|river|ocean|mountain|island|team|side|company|person|player|author|"
     r"writer|artist|composer|scientist|king|queen|president|actor|actress|director|university|language|nation|brand|phone|car|candidate|student|animal|species|metal|gas|element|bone|organ|"
     r"vitamin|ingredient|instrument|tree|fruit|vegetable|bird|fish|sport|currency|religion|material|tool|operator|keyword|command|method)\b(?!.*\b(?:number|many|much|year|symbol|formula)\b)|"
-    r"\b(?:which|what) of the (?:\w+ )?(?:phones|cars|cities|countries|teams|players|students|planets|rivers|mountains|metals|alloys|animals|companies|candidates|options)\b|谁|哪[里儿位家些]|哪一?[个座条种类所支颗国省市片部首家款](?![^，？?]{0,4}数)|何[处地人]|什么(?:地方|人|原因|颜色|语言|城市|国家)|为什么|为何",
+    r"\b(?:which|what) of the (?:\w+ )?(?:phones|cars|cities|countries|teams|players|students|planets|rivers|mountains|metals|alloys|animals|companies|candidates|options)\b|谁|哪[里儿位家些]|哪一?[个座条种类所支颗国省市片部首家款](?![^，？?]{0,4}(?<!函)数(?![据学组]))|何[处地人]|[号码址箱牌话][是为](?:多少|什么)|什么(?:地方|人|原因|颜色|语言|城市|国家)|为什么|为何",
     re.IGNORECASE,
 )
 ASKING: tuple[tuple[Kind, re.Pattern[str]], ...] = (("moment", MOMENT), ("amount", AMOUNT), ("words", WORDS))
@@ -59,6 +59,7 @@ SET = compile_later(
     re.IGNORECASE,
 )
 ORDER = compile_later(r"\border|\bsteps?\b|\bsort|\brank|\bsequence|顺序|步骤|排[序列]|依次|先后", re.IGNORECASE)
+HAN_PASSAGE = compile_later(r"(?<=[？?。：:])\s?“[^”]{9,}”\s*$|^“[^”]{20,}”(?=[\u3400-\u9fff])")
 WORD = compile_later(r"[^\W\d_/]{1,20}(?:/[^\W\d_]{1,6})?[²³]?")
 MARK = compile_later(r"[?？]")
 HAN_UNIT = compile_later(r"(?:多少|几)个?([\u3400-\u9fff]{1,5})")
@@ -94,6 +95,7 @@ def read_asked(question: str) -> QuestionForm:
     ('truth', '')
     """
     question = question[-MOST_CHARACTERS:]
+    question = HAN_PASSAGE.sub("", question) or question
     clause = interrogative(question).strip()
     if (end := MARK.search(clause)) is not None and echo(clause[: end.end()]):
         clause = clause[: end.end()]  # and what follows is read, not asked

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 
 import msgspec
 
-from proctor_judging.matching.alternatives import chosen_alternative
 from proctor_judging.matching.amount_claims import Amount, read_amounts
 from proctor_judging.matching.amounts import YEAR, without_unit
 from proctor_judging.matching.answer_layout import bold_list, is_sentence, joined, listed, set_off
@@ -18,10 +17,10 @@ from proctor_judging.matching.comparisons import read_comparison
 from proctor_judging.matching.dates import read_moments
 from proctor_judging.matching.echoed_predicates import denied_subject, lettered
 from proctor_judging.matching.extract import final_answer
-from proctor_judging.matching.han_clauses import answering_clause, weekday
-from proctor_judging.matching.han_words import marked_name, read_han_words
+from proctor_judging.matching.han_answers import amount_alone, read_han_answer, without_opening
+from proctor_judging.matching.han_clauses import answering_clause, span_of, weekday
+from proctor_judging.matching.han_names import name_forms
 from proctor_judging.matching.lists import read_items
-from proctor_judging.matching.new_words import new_han_words
 from proctor_judging.matching.number_words import with_digits
 from proctor_judging.matching.numbers import read_number
 from proctor_judging.matching.offered_options import chosen_option
@@ -38,6 +37,7 @@ from proctor_judging.matching.sentences import (
     COPULA,
     COURTESY,
     GUESS,
+    OFFER,
     QUESTION,
     asked_clause,
     chosen,
@@ -73,6 +73,9 @@ LEADING = compile_later(
     r"(?:\b(?:about|approximately|around|roughly|every|each|only|exactly|just)\s|[约每]|大约)$", re.IGNORECASE
 )
 COUNTED = compile_later(r"[\u3400-\u9fff]{1,4}|[a-z]{2,20}(?:[ -][a-z]{2,20}){0,2}")
+DAY_BEFORE = compile_later(
+    r"(?:(?:[下本这]个?)?(?:周|星期)[一二三四五六日天]|[明今后昨]天)(?P<time>[上下]午|晚上|中午|凌晨|早上)?$|(?<!.)(?P<half>[上下]午|晚上|中午|凌晨|早上)$"
+)
 FELL = compile_later(
     r"(?:\b(?:fell|falls?|fallen|fall of|dropped|drop of|declined|decline of|(?:de)creased|decrease of|shrank|shrunk|lost|loss of|slid|sank|went down|down)(?: by| of)?(?: (?:about|roughly|some|around))?"
     r"|(?:下降|降低|减少|下跌|跌|降|亏损|缩减|下滑)(?:了|约|幅度为)?)\s?$",
@@ -83,6 +86,8 @@ ABOUT_IT = compile_later(
 )
 WITH_SYMBOL = compile_later(r"[^\W\d_][\w ]{0,40}\s?[(（][A-Za-z\u3400-\u9fff]{1,12}[)）]")
 MEASURED = compile_later(r"(.{1,80}?[\d}π)])\s?([^\W\d_]{1,12}(?:\^[23])?)")
+VERBS = ("是", "叫", "读", "念", "用", "呈", "选", "在")  # before the value of a reply
+LETTER = compile_later("[A-Za-z]")
 HAN_WORD = compile_later(r"[\u3400-\u9fff]")
 ROUGHLY = compile_later(r"(?:approximately|around|roughly)\s", re.IGNORECASE)
 PROSE = compile_later(r"(?<!\\)\b(?!arc)[a-z]{5,}\b(?!\s?\()")  # a word, no function
@@ -165,24 +170,30 @@ def read_claims(reply: str, question: str = "", *, guesses: bool = False) -> Cla
     question = question if echo(question) else ""
     given, whole = final_answer(reply), reply.strip()
     reply = plain_reply(reply)
-    given = reply if given == whole else given
+    is_whole = given == whole
+    given = reply if is_whole else given
     text = conclusion(reply) if given is None else given
     if not text:
         return Claims(None, _laid_out(reply, question))
-    truth = truth_of(given) if given is not None and read_asked(question).kind == "truth" else None
-    if truth is not None:
-        return Claims(given, (Claim(truth=truth),))
-    if given is not None and read_asked(question).kind != "truth" and _is_value(tidy(given)):
-        return Claims(given, asks=QUESTION.search(given) is not None)
-    if given is not None and given != reply:
+    if given is not None and not given.isascii():
+        given = given.rstrip("!！~～ ") or given
+    if (
+        given is not None
+        and _is_value(tidy(given))
+        and given[:1] not in VERBS
+        and (read_asked(question).kind != "truth" or truth_of(given) is not None)
+    ):
+        return Claims(given, _of_value(given, question), asks=QUESTION.search(given) is not None)
+    if given is not None and not is_whole:
         text = (ANNOUNCED if given.isascii() else HAN_ANNOUNCED).format(given=given)
     elif phrase := _phrase(reply, read_asked(question)):
         return Claims(given, phrase)
     elif laid_out := _laid_out(reply, question):
         return Claims(given, laid_out)
     text = without_guessing(text) if guesses else text
-    readings = _with_equals(read_statements(text, question), text)
-    return Claims(given, readings, QUESTION.search(text) is not None)
+    said = OFFER.sub("", text) or text
+    readings = _with_equals(read_statements(said, question), said)
+    return Claims(given, readings, QUESTION.search(said) is not None)
 
 
 def _phrase(reply: str, asked: QuestionForm) -> tuple[Claim, ...]:
@@ -192,6 +203,16 @@ def _phrase(reply: str, asked: QuestionForm) -> tuple[Claim, ...]:
         return ()
     forms = read_phrase(reply, asked.clause)
     return (Claim(forms),) if forms else ()
+
+
+def _of_value(given: str, question: str) -> tuple[Claim, ...]:
+    """Return what a reply claims that is a value as a whole: yes or no, or a Chinese amount with and without what it counts."""
+    kind = read_asked(question).kind
+    if kind == "truth" and (truth := truth_of(given)) is not None:
+        return (Claim(truth=truth),)
+    if kind == "amount" and HAN_WORD.search(given) is not None:
+        return read_statements(HAN_ANNOUNCED.format(given=given), question)
+    return ()
 
 
 def _laid_out(reply: str, question: str) -> tuple[Claim, ...]:
@@ -208,7 +229,7 @@ def _laid_out(reply: str, question: str) -> tuple[Claim, ...]:
     if is_sentence(part):
         return read_statements(part, question)
     if asked.kind in ("words", ""):
-        forms = [*variants(part), *aliases(part), part.removesuffix("()")]
+        forms = [*variants(part), *aliases(part), part.removesuffix("()"), *name_forms(part, question)]
         return (Claim(tuple(dict.fromkeys([*forms, *shorter_names(forms, asked)]))),)
     return ()
 
@@ -240,9 +261,14 @@ def read_statements(text: str, question: str = "") -> tuple[Claim, ...]:
         return (Claim(truth=truth),)
     if asked.kind == "truth":
         return ()
+    sentences = [without_opening(sentence) for sentence in sentences if sentence]
     sentences = [sentence for sentence in sentences if not COURTESY.match(sentence)] or sentences
+    if asked.kind in ("amount", "moment") and not question.isascii() and (alone := amount_alone(sentences)):
+        if alone.isascii() and LETTER.search(alone) and read_quantity(alone) is None:
+            return (Claim((alone,)),)
+        sentences, text = [alone], alone
     sentences = [sentence for sentence in sentences if not HEADING.fullmatch(sentence)] or sentences
-    if asked.kind != "truth" and HAN_WORD.search(text) is None:
+    if HAN_WORD.search(text) is None:
         sentences = [sentence for sentence in sentences if not DENIED.fullmatch(sentence)] or sentences
         if asked.kind in ("amount", "moment") and len(sentences) > 1 and _answers_first(sentences, asked):
             sentences, text = sentences[:1], sentences[0]
@@ -250,12 +276,12 @@ def read_statements(text: str, question: str = "") -> tuple[Claim, ...]:
             return (Claim((first, ARTICLE.sub("", first))),)
         if option := chosen_option(sentences, asked, question):
             return (Claim((option,)),)
+    if asked.kind in ("words", "") and (named := read_han_answer(sentences, question)):
+        return (Claim(named),)
     if asked.kind in ("words", "") and (named := _by_form(sentences, asked)):
         return (Claim(named),)
     if (first := read_comparison(sentences, asked)) is not None:
         return (Claim((first, ARTICLE.sub("", first))),)
-    if (alternative := chosen_alternative(sentences, asked, question)) is not None:
-        return (Claim((alternative,)),)
     if asked.stems and HAN_WORD.search(text) is None:
         plain = plain_prose(sentences, asked)
         if plain != list(sentences):
@@ -298,6 +324,8 @@ def _of_shape(text: str, sentences: Sequence[str], asked: QuestionForm, question
     """Return the forms of a claim whose kind the question or the sentence shows: a weekday, a term, a cause, a formula, a Chinese name."""
     if day := weekday(sentences, asked):
         return (day,)
+    if asked.kind in ("amount", "moment") and not asked.clause.isascii() and (span := span_of(sentences)):
+        return (span,)
     if value := _of_term(text, question):
         return (value,)
     if WHY.search(asked.clause) and (because := [match[1] for match in map(BECAUSE.match, sentences) if match]):
@@ -305,10 +333,6 @@ def _of_shape(text: str, sentences: Sequence[str], asked: QuestionForm, question
     answering = chosen(sentences, asked.clause)
     if answering and asked.kind != "words" and (formula := _formula(answering[-1], asked)):
         return formula
-    if asked.kind == "words" and (marked := marked_name(text)):
-        return (marked,)
-    if asked.kind in ("words", "") and (named := _named_in_han(sentences, asked)):
-        return named
     return (value,) if asked.kind != "moment" and (value := _foreign(sentences)) else ()
 
 
@@ -339,16 +363,6 @@ def _foreign(sentences: Sequence[str]) -> str:
     plain = plain_statement(sentences[0]) if len(sentences) == 1 else None
     match = FOREIGN.search(plain) if plain is not None else None
     return match[1].strip() if match is not None and read_number(tidy(match[1])) is None else ""
-
-
-def _named_in_han(sentences: Sequence[str], asked: QuestionForm) -> tuple[str, ...]:
-    """Return what a Chinese reply names: by the place of the interrogative, and by what its clause adds to the question."""
-    added = new_han_words(sentences, asked) if not asked.several else ()
-    named = read_han_words(sentences, asked)
-    if not added or (named and not all(name in added[0] for name in named)):
-        return named
-    kept = [name for name in named if f"{name}的" not in added[0]]
-    return tuple(dict.fromkeys([*(form for words in added for form in variants(words)), *kept]))
 
 
 def _enumerated(sentences: Sequence[str], asked: QuestionForm) -> str:
@@ -489,6 +503,9 @@ def _of_amount(amount: Amount, asked: QuestionForm) -> list[Claim]:
         forms.append(amount.text[: rate.start()])  # 40 hours per week, asked for hours per week
     if (weekday_before := WEEKDAY.search(amount.before)) is not None:
         forms = [f"{weekday_before['day']}{joint}{amount.text}" for joint in (" at ", ", ", " ")] + forms
+    day_before = DAY_BEFORE.search(amount.before)
+    if day_before is not None:
+        forms = [day_before[0] + amount.text, (day_before["time"] or "") + amount.text, *forms]
     lead = LEADING.search(amount.before)
     if lead is not None and ROUGHLY.fullmatch(lead[0]):
         forms = [f"about {amount.text}", *forms]

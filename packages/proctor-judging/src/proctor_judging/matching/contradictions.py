@@ -34,7 +34,7 @@ GENERIC_WORDS = (
 GENERIC = frozenset(GENERIC_WORDS.split())
 RANKED = compile_later(
     r"\bleast\s(?=\w)(?!\d)|"
-    r"\b(?:second|third|fourth|fifth|next)[ -](?:\w+est|most|person|man|woman|people|country|one)\b|第[二三四五]|次[高大长多]",
+    r"\b(?:second|third|fourth|fifth|next)[ -](?:\w+est|most|person|man|woman|people|country|one)\b|第[二三四五](?![届章回部季版代期号页条款])|次[高大长多]",
     re.IGNORECASE,
 )
 COMPARES = compile_later(

@@ -8,18 +8,16 @@ from collections.abc import Sequence
 
 from proctor_judging.matching.asked import QuestionForm
 from proctor_judging.matching.patterns import compile_later
-from proctor_judging.matching.question_words import HAN, NOT_A_NAME
+from proctor_judging.matching.question_words import NOT_A_NAME
 from proctor_judging.matching.sentences import is_certain, plain_statement
 from proctor_judging.matching.text import negations, tidy
 
 PLURAL_VERBS = {"are": "is", "were": "was", "have": "has", "do": "does", "aren't": "isn't", "weren't": "wasn't"}
 PLURAL_VERBS |= {"haven't": "hasn't", "don't": "doesn't"}
 ASKS_SUBJECT = compile_later(r"(?:which|what|who)\b", re.IGNORECASE)
-EXCEPTION = compile_later(r"\b(?:except|but|only|all|any|none|besides)\b|[除只都]", re.IGNORECASE)
-HAN_ASKS = compile_later(rf"(?:哪些|哪一?[种个项位座条]|谁|什么)[{HAN}]{{0,6}}?(?=[不没未无非])")
-HAN_TRAIL = compile_later(r"(?:都|均|并|也|是|才|就)+$")
-NOUN = compile_later(rf"\b(?:which|what) ([a-z]{{3,20}})\b|哪一?[种个类]([{HAN}]{{2,6}})$", re.IGNORECASE)
-MOST_WORDS, MOST_CHARACTERS, LONGEST_HEAD = 8, 16, 5
+EXCEPTION = compile_later(r"\b(?:except|but|only|all|any|none|besides)\b", re.IGNORECASE)
+NOUN = compile_later(r"\b(?:which|what) ([a-z]{3,20})\b", re.IGNORECASE)
+MOST_WORDS, LONGEST_HEAD = 8, 5
 
 
 def denied_subject(sentences: Sequence[str], asked: QuestionForm) -> str:
@@ -28,13 +26,13 @@ def denied_subject(sentences: Sequence[str], asked: QuestionForm) -> str:
     >>> from proctor_judging.matching.asked import read_asked
     >>> denied_subject(["Mercury and Venus have no moons"], read_asked("Which planet has no moons?"))
     'Mercury and Venus'
-    >>> denied_subject(["铜没有磁性"], read_asked("哪种金属没有磁性？")), denied_subject(["It has no moons"], read_asked("Which has no moons?"))
-    ('铜', '')
+    >>> denied_subject(["It has no moons"], read_asked("Which has no moons?"))
+    ''
     """
     if len(sentences) != 1 or not negations(asked.clause):
         return ""
     question, sentence = (tidy(text).strip(" .。?？!！") for text in (asked.clause, sentences[0]))
-    subject = _before_words(question, sentence) if sentence.isascii() else _before_characters(question, sentence)
+    subject = _before_words(question, sentence)
     pronoun = subject.casefold() in NOT_A_NAME
     return "" if pronoun or EXCEPTION.search(subject) or not is_certain(subject) else subject
 
@@ -51,14 +49,6 @@ def _before_words(question: str, sentence: str) -> str:
     return ""
 
 
-def _before_characters(question: str, sentence: str) -> str:
-    gap = HAN_ASKS.search(question)
-    if gap is None or not sentence.endswith(question[gap.end() :]):
-        return ""
-    subject = HAN_TRAIL.sub("", sentence[: -len(question[gap.end() :])])
-    return subject if len(subject) <= MOST_CHARACTERS else ""
-
-
 def lettered(sentences: Sequence[str], asked: QuestionForm) -> tuple[str, ...]:
     """Return the noun that is asked for with its letter, and the letter; () unless every sentence names the same one.
 
@@ -69,14 +59,10 @@ def lettered(sentences: Sequence[str], asked: QuestionForm) -> tuple[str, ...]:
     noun = NOUN.search(asked.clause.strip(" ?？。"))
     if noun is None or any(plain_statement(sentence) is None for sentence in sentences):
         return ()
-    name = noun[1] or noun[2]
-    pattern = (
-        rf"(?i:{re.escape(name)}) ?([A-HJ-Z]\d{{0,2}})(?![\w'-])"
-        if name.isascii()
-        else rf"{name}([A-Z]\d{{0,2}})(?!\w)"
-    )
+    name = noun[1]
+    pattern = rf"(?i:{re.escape(name)}) ?([A-HJ-Z]\d{{0,2}})(?![\w'-])"
     letters = {letter for sentence in sentences for letter in re.findall(pattern, sentence, re.ASCII)}
     if len(letters) != 1:
         return ()
     letter = letters.pop()
-    return (f"{name}{' ' * name.isascii()}{letter}", letter)
+    return (f"{name} {letter}", letter)

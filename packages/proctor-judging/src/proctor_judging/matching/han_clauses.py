@@ -37,6 +37,7 @@ CUES = (
 )
 CONDITION = compile_later(r"当[^，,。]{1,16}?时[，,]?")
 RENAMED = compile_later(r"[，,](?:也就?叫|又叫|又称|也称|亦称|简称|约合|折合)[^，。]{1,20}(?=$|[。，,])")
+ASKS_DAY = compile_later(r"哪一?天")
 ASKS_WEEKDAY = compile_later(
     r"(?:星期|周|礼拜)几|\b(?:what|which) (?:day of the week|weekday|day (?:is|was|will)\b)", re.IGNORECASE
 )
@@ -49,6 +50,12 @@ SAID_OF = compile_later(
 )
 GONE = compile_later(r"(?:刚刚?|已经?)(?:开走|发车|出发|走了|结束|过去)|错过")
 CONTRASTED = compile_later(rf"而(?!且)|[{HAN}]{{1,6}}(?:则|却)(?=[{HAN}\d])")
+CASE = compile_later(r"[，,][^，,。]{1,10}的话[^，,。]{1,14}$")
+HAN_SPAN = compile_later(
+    rf"\d+(?:\.\d+)?(?:[年月日点时岁元度%℃]|个?小时|分钟|个)?(?:到|至|-|~|—)(?:次年|次日|第二天)?\d+(?:\.\d+)?(?:个?(?:小时|工作日|月)|分钟|[{HAN}%℃])"
+)
+DIGITS = compile_later(r"\d")
+CHANGED = compile_later(r"原[价定来本先计]|改[到为成期]|现在|现价|=|曾|此前")
 COMMON = frozenset("这那座个条只的是有为共一长高宽大重多在了")
 DATED = compile_later(r"\d年|\d{1,2}月|\d[点时:]\d?|[零一二三四五六七八九十]{1,4}[年月点时]")
 DATE_OF, WEEKDAY_ASIDE = compile_later(r"年的(?=\d{1,2}月)"), compile_later(r"[（(](?:星期|周)[一二三四五六日天][）)]")
@@ -69,9 +76,9 @@ def answering_clause(sentences: Sequence[str], asked: QuestionForm) -> list[str]
     question = asked.clause
     if asked.kind not in ("amount", "moment") or question.isascii() or not sentences:
         return list(sentences)
+    sentences = _without_asides(sentences, question)
     if any(GUESS.search(sentence) or OTHERS_SAY.search(sentence) for sentence in sentences):
         return list(sentences)
-    sentences = _without_asides(sentences, question)
     clauses = [clause.strip() for sentence in sentences for clause in CLAUSE_END.split(sentence)]
     clauses = [clause for clause in clauses if DIGIT.search(clause)]
     if asked.kind == "moment":
@@ -104,7 +111,17 @@ def answering_clause(sentences: Sequence[str], asked: QuestionForm) -> list[str]
     others = [clause for clause in clauses if TIMES_OF.search(clause) and clause not in about]
     if len(about) == 1 and others and not negations(about[0]) and len(list(SPAN.finditer(about[0]))) == 1:
         return about
-    return list(sentences)
+    return _nearest(clauses, question) or list(sentences)
+
+
+def _nearest(clauses: Sequence[str], question: str) -> list[str]:
+    """Return the clause that shares most words with the question, if it is one and the others share none."""
+    if any(CHANGED.search(clause) for clause in clauses):
+        return []
+    pairs = {question[at : at + 2] for at in range(len(question) - 1)}
+    shared = [sum(clause[at : at + 2] in pairs for at in range(len(clause) - 1)) for clause in clauses]
+    near = [clause for clause, share in zip(clauses, shared, strict=True) if share]
+    return near if len(near) == 1 and not negations(near[0]) else []
 
 
 def _without_asides(sentences: Sequence[str], question: str) -> list[str]:
@@ -112,7 +129,7 @@ def _without_asides(sentences: Sequence[str], question: str) -> list[str]:
     kept = [WEEKDAY_ASIDE.sub("", DATE_OF.sub("年", sentence)) for sentence in sentences]
     if "当" not in question:
         kept = [CONDITION.sub("", sentence) for sentence in kept]
-    return [RENAMED.sub("", sentence) for sentence in kept]
+    return [RENAMED.sub("", CASE.sub("", sentence)) for sentence in kept]
 
 
 def _contrasted(clauses: Sequence[str], question: str) -> str:
@@ -134,6 +151,19 @@ def _echoed(clauses: Sequence[str], question: str) -> str:
     return said[0] if len(rests) == len(said) == 1 else ""
 
 
+def span_of(sentences: Sequence[str]) -> str:
+    """Return the one range of amounts or months that Chinese sentences state, if they state no other amount; '' otherwise.
+
+    >>> span_of(["它们一天大约要睡12到16个小时"]), span_of(["从9月到次年3月，共7个月"])
+    ('12到16个小时', '')
+    """
+    text = "，".join(sentences)
+    spans = [match[0] for match in HAN_SPAN.finditer(text)]
+    rest = HAN_SPAN.sub("", text)
+    sure = not (GUESS.search(text) or OTHERS_SAY.search(text) or negations(text) or DIGITS.search(rest))
+    return spans[0] if len(spans) == 1 and sure else ""
+
+
 def weekday(sentences: Sequence[str], asked: QuestionForm) -> str:
     """Return the day of the week that the clause of a reply names whose day the question asks for; '' if none or several do.
 
@@ -141,7 +171,8 @@ def weekday(sentences: Sequence[str], asked: QuestionForm) -> str:
     >>> weekday(["昨天星期二，所以今天是星期三"], read_asked("今天星期几？"))
     '星期三'
     """
-    if ASKS_WEEKDAY.search(asked.clause) is None:
+    dated = any(map(DIGIT.search, (WEEKDAY.sub("", sentence) for sentence in sentences)))
+    if ASKS_WEEKDAY.search(asked.clause) is None and (dated or ASKS_DAY.search(asked.clause) is None):
         return ""
     concluding = [sentence for sentence in sentences[-1:] if len(set(WEEKDAY.findall(sentence))) == 1]
     clauses = [clause for sentence in concluding or sentences for clause in CLAUSE_END.split(sentence)]

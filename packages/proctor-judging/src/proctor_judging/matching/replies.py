@@ -10,6 +10,8 @@ from proctor_judging.matching.amounts import CURRENCIES, without_asked_unit, wit
 from proctor_judging.matching.asked import read_asked
 from proctor_judging.matching.cascade import match
 from proctor_judging.matching.claims import Claim, Claims, is_guess, read_claims
+from proctor_judging.matching.han_question import PASSAGE
+from proctor_judging.matching.han_truth import asked_predicate
 from proctor_judging.matching.numbers import read_number
 from proctor_judging.matching.parts import has_words
 from proctor_judging.matching.quantities import read_quantity
@@ -28,6 +30,7 @@ LONGEST_AMOUNT = 16
 DECIMAL_COMMA, DECIMAL_POINT = re.compile(r"(?<![\d,])\d+,\d{1,2}(?![\d,])"), re.compile(r"\d\.\d")
 COMMA = re.compile(r"(?<=\d),(?=\d{1,2}(?!\d))")
 LETTERS = re.compile(r"[^\W\d_]{2}")
+VERB_LENGTH = 2
 
 
 def best_match(reply: str, targets: Sequence[str], options: AnswerOptions, question: str) -> tuple[Claims, AnswerMatch]:
@@ -110,11 +113,15 @@ def _claim_match(claim: Claim, target: str, options: AnswerOptions, question: st
 
 def _truth_of(target: str, question: str) -> bool | None:
     """Return the truth value of a target; of 相等 and 不相等, too, where the question ends in 相等吗."""
-    asked = question.rstrip("？?。 ")
+    asked = PASSAGE.sub("", question).rstrip("？?。 ")
     if (said := truth_of(target)) is not None or not asked.endswith("吗") or target.isascii():
         return said
     if target[:1] in "不没" and len(target) > 1 and target[1:] in asked:
         return False if target not in asked else None
+    predicate = asked_predicate(asked)
+    text = "".join(predicate)
+    if 0 < text.find(target) < len(text) - len(target) and len(target) == VERB_LENGTH:
+        return True
     return True if asked.endswith(target + "吗") and asked[: -len(target) - 1][-1:] not in "不没" else None
 
 

@@ -25,9 +25,13 @@ SHORTENED = compile_later(
 MARKUP = compile_later(r"^\s*(?:#{1,6}|>|[-*•]|\d{1,2}[.)])\s+|\*\*|__")
 FORMULA = compile_later(r"(?<![A-Za-z\d$])\$(?! )([^$\n]{1,80})(?<![ -])\$(?![A-Za-z\d$])|\\[(\[]([^\n]{1,80}?)\\[)\]]")
 QUESTION = compile_later(r"[?？]\W*$|吗\W*$")
+OFFER = compile_later(
+    r"[^.!?。！？]*\b(?:would you like|do you (?:want|need)|want me to|need (?:help|anything)|anything else|shall i|can i help|is there|curious)\b[^.!?]*\?\W*$|[^.!?。！？]*(?:还想|还需要|需要我|还有|要不要|想(?:了解|知道)|是否需要|要我)[^.!?。！？]*[?？]\W*$",
+    re.IGNORECASE,
+)
 COURTESY = compile_later(
     r"(?:sure|certainly|of course|great question|let me know|i hope|feel free|hope this|thank|you're welcome|good question|"
-    r"here is|here's|okay|ok\b|let me|let's|当然|好的|希望|如果您|如果你有|请告诉|谢谢|让我)", re.IGNORECASE
+    r"here is|here's|okay|ok\b|let me|let's|当然|好的|[你您]好$|同学们好$|没问题$|这是(?:一?个)?[^，。]{0,6}问题$|希望|如果您|如果你有|请告诉|谢谢|让我)", re.IGNORECASE
 )  # fmt: skip
 LEAD = compile_later(
     r"(?:(?:without (?:a |any )?(?:question|doubt)|no doubt(?: about it)?|so|therefore|thus|hence|then|finally|overall|in (?:total|conclusion|summary|short)|altogether|and|but|well|yes|"
@@ -71,7 +75,7 @@ OTHERS_SAY = compile_later(
 )  # fmt: skip
 # `Not Rome.`, before what it is
 DENIAL = compile_later(
-    r"not\s(?!(?:true|correct|right|really|at all)\b)[^.,;]{1,40}|(?:不是|并非)[^，,。]{1,20}", re.IGNORECASE
+    r"not\s(?!(?:true|correct|right|really|at all)\b)[^.,;]{1,40}|(?:不是|并非)(?!.*的是)[^，,。]{1,20}", re.IGNORECASE
 )
 NUMBER_OF_ITEM = compile_later(r"\s*\d{1,2}\.")
 NOT_TO_BE = compile_later(

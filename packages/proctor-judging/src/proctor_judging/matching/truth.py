@@ -5,6 +5,7 @@ import re
 from proctor_judging.matching.asked import QuestionForm
 from proctor_judging.matching.comparisons import truth_of_comparison
 from proctor_judging.matching.contradictions import contradicts, says_opposite
+from proctor_judging.matching.han_truth import asked_predicate, read_han_truth
 from proctor_judging.matching.number_words import with_digits
 from proctor_judging.matching.patterns import compile_later
 from proctor_judging.matching.question_words import echo, stem
@@ -40,7 +41,7 @@ NEGATIVE = compile_later(  # words that deny without a negation
 )
 ANSWER = compile_later(
     r"(?P<en>yes|no|true|false|correct|incorrect|right|wrong|untrue|not (?:true|correct|right)|absolutely(?: not)?|definitely(?: not)?|certainly(?: not)?|of course(?: not)?|never|not at all|by no means|not really|nope|yep|yeah|yup|affirmative|negative|indeed)\b(?=\W*$|\s?[,.;:!–—-]|\s(?:it|he|she|they|that|this|the|there|you|we)\b)"
-    r"|(?P<zh>不正确|不对|不是|正确|错误|是的|对的|没错|对|错|否|是|不能|不可以|不会|没有|不行|能|可以|会|有|不|当然不[是能会]?|当然[是能会]?)(?=\W|$)",
+    r"|(?P<zh>不正确|不对|不是|正确|错误|是的|对的|没错|对|错|否|是|不能|不可以|不会|没有|不行|能|可以|会|有|不|当然不[是能会]?|当然[是能会]?)(?=[^\w《“\"'「（(*]|$)",
     re.IGNORECASE,
 )
 SAID = compile_later(
@@ -88,8 +89,10 @@ CANNOT_TELL = compile_later(
 
 def read_truth(sentences: list[str], asked: QuestionForm) -> bool | None:
     """Return what the first or the last sentence says, yes or no; None if they do not say, or doubt it."""
-    if asked.kind != "truth" and len(sentences) > 1:
+    if asked.kind != "truth" and (len(sentences) > 1 or (asked.kind == "words" and not asked.clause.isascii())):
         return None
+    if asked.kind == "truth" and (said := read_han_truth(sentences, asked.clause)) is not None:
+        return said
     concluding = [CONCLUSION.sub("", sentence) for sentence in sentences if CONCLUDES.match(sentence)]
     for sentence in dict.fromkeys([*concluding[-1:], *sentences[:1], *sentences[-1:]]):
         said = _said(AFFIRMS.sub("", sentence).strip(" ,，;.。!！") or "yes", asked)
@@ -150,6 +153,8 @@ def _said(sentence: str, asked: QuestionForm) -> bool | None:
         return None
     if (said := _of_predicate(clauses, asked.clause)) is not None:
         return said
+    if asked_predicate(asked.clause) and not (negations(sentence) or NEGATIVE.search(sentence)):
+        return None  # 鲸鱼是哺乳动物, asked whether they are fish
     return _echoed(sentence, [sentence, *clauses], asked, whole)
 
 
