@@ -70,12 +70,12 @@ HALF, MOST_KNOWN = 0.5, 0.4
 MORE = 0.4  # by which a later clause must be surer to count
 
 
-class _Slot(msgspec.Struct, frozen=True):
+class _GapReading(msgspec.Struct, frozen=True):
     text: str
     strength: float  # the part of the question that the clause around it repeats
 
 
-NOTHING = _Slot("", 0)
+NOTHING = _GapReading("", 0)
 
 
 def read_han_answer(sentences: Sequence[str], question: str) -> tuple[str, ...]:
@@ -102,14 +102,14 @@ def read_han_answer(sentences: Sequence[str], question: str) -> tuple[str, ...]:
     for at, clause in enumerate(clauses):
         plain = BRACKET.sub("", clause)
         if not at and (bare := _bare(plain, asked)):
-            best, said = _Slot(bare, 1 if _share(bare, asked) else 2.4), clause
+            best, said = _GapReading(bare, 1 if _share(bare, asked) else 2.4), clause
         slot = max(_slots(plain, asked), key=lambda slot: slot.strength, default=NOTHING)
         strength = slot.strength - (at > 0 and PRONOUN.match(plain) is not None)
         if strength > best.strength + (MORE if best.text else 0):
             best, said = slot, clause
     following = clauses[clauses.index(said) + 1 :][:1] if best.text else []
     if not best.text and len(clauses) == 1 and len(clauses[0]) <= LONGEST_BARE:
-        best, said = _Slot(LEAD.sub("", BRACKET.sub("", clauses[0]), count=1), 0), clauses[0]
+        best, said = _GapReading(LEAD.sub("", BRACKET.sub("", clauses[0]), count=1), 0), clauses[0]
     if not best.text:
         return ()
     named = [match[1] for clause in following if (match := ALSO.fullmatch(clause)) is not None]
@@ -266,12 +266,12 @@ def _share(text: str, asked: HanQuestion) -> float:
     return sum(counted) / len(counted) if counted else 0.0
 
 
-def _slots(clause: str, asked: HanQuestion) -> Iterable[_Slot]:
+def _slots(clause: str, asked: HanQuestion) -> Iterable[_GapReading]:
     """Yield what a clause may have in the place of the interrogative, with how sure that is."""
     if (kind := kind_asked(asked)) is not None:
         named = set(kind.findall(clause)) - set(kind.findall(asked.text))
         if len(named) == 1:
-            yield _Slot(named.pop(), 2)
+            yield _GapReading(named.pop(), 2)
         return
     yield from _after_left(clause, asked)
     if asked.asks_who and not asked.asks_agent:
@@ -279,25 +279,25 @@ def _slots(clause: str, asked: HanQuestion) -> Iterable[_Slot]:
     yield from _before_right(clause, asked)
     yield from _around_copula(clause, asked)
     if asked.head and (lettered := re.search(rf"{re.escape(asked.head)} ?[A-Z\d]{{1,3}}(?![A-Za-z\d])", clause)):
-        yield _Slot(lettered[0], 2)
+        yield _GapReading(lettered[0], 2)
     lead = LEAD.match(clause)
     if lead is not None and re.search("[是为叫]", lead[0]) and (text := trimmed(clause)) not in asked.text:
-        yield _Slot(text, 1.3)
+        yield _GapReading(text, 1.3)
     share = _share(clause, asked)
     pattern = AGENT if asked.asks_agent and share else PLACED if asked.asks_where else None
     for match in pattern.finditer(clause) if pattern is not None else ():
         text = _cut(match[1], asked) if asked.asks_agent else _new_part(match[1], asked)
         if text and _share(text, asked) < HALF:
-            yield _Slot(text, (1 if asked.asks_agent else 0.8) + share)
+            yield _GapReading(text, (1 if asked.asks_agent else 0.8) + share)
     if not share:
         return
     yield from _around_verb(clause, asked, share)
     spans = [span for span in _unknown(clause, asked) if len(span) > 1]
     if len(spans) == 1:
-        yield _Slot(spans[0], share)
+        yield _GapReading(spans[0], share)
 
 
-def _around_verb(clause: str, asked: HanQuestion, share: float) -> Iterable[_Slot]:
+def _around_verb(clause: str, asked: HanQuestion, share: float) -> Iterable[_GapReading]:
     """Yield who does what the question asks about, or what it is done to: 思乡之情 of 诗人借月亮抒发了思乡之情."""
     verb = next(
         (verb for verb in asked.verbs if _place_of(verb, clause) >= 0 and (len(verb) > 1 or verb in asked.right)), None
@@ -309,9 +309,9 @@ def _around_verb(clause: str, asked: HanQuestion, share: float) -> Iterable[_Slo
     if asked.asks_agent or verb in winning_verbs():
         text = _last_name(before, asked)
         if text and _share(text, asked) < HALF:
-            yield _Slot(text, 1 + share)
+            yield _GapReading(text, 1 + share)
     elif asked.gap and (text := _cut(trimmed(after), asked)) and _share(text, asked) < HALF:
-        yield _Slot(text, 1 + share)
+        yield _GapReading(text, 1 + share)
 
 
 def _place_of(verb: str, clause: str) -> int:
@@ -322,7 +322,7 @@ def _place_of(verb: str, clause: str) -> int:
     return at
 
 
-def _after_left(clause: str, asked: HanQuestion) -> Iterable[_Slot]:
+def _after_left(clause: str, asked: HanQuestion) -> Iterable[_GapReading]:
     """Yield what follows the words before the interrogative: 巴黎 of 法国的首都叫巴黎."""
     predicate = asked.right.removeprefix(asked.head)
     left = asked.before if asked.before in clause else asked.left
@@ -341,11 +341,11 @@ def _after_left(clause: str, asked: HanQuestion) -> Iterable[_Slot]:
         is_new = whole or (not said_before and (not cut or _share(text, asked) < HALF))
         if text and is_new and not (asked.denied and negations(text)):
             strength = 1 + (not cut) + len(anchor) / len(left) - foreign
-            yield _Slot(text, strength + (bool(predicate) and predicate[:2] in rest))
+            yield _GapReading(text, strength + (bool(predicate) and predicate[:2] in rest))
         return
 
 
-def _before_right(clause: str, asked: HanQuestion) -> Iterable[_Slot]:
+def _before_right(clause: str, asked: HanQuestion) -> Iterable[_GapReading]:
     """Yield what precedes the words after the interrogative: 周婷 of 周婷负责测试."""
     predicate = asked.right.removeprefix(asked.head)
     ended = re.sub(r"[的了过着呢]+$", "", clause)
@@ -360,7 +360,7 @@ def _before_right(clause: str, asked: HanQuestion) -> Iterable[_Slot]:
         if rest and _share(rest, asked) and rest not in before:
             return
         if text and text not in asked.text:
-            yield _Slot(text, 2 + size / len(plain))
+            yield _GapReading(text, 2 + size / len(plain))
         return
 
 
@@ -376,7 +376,7 @@ def _last_name(before: str, asked: HanQuestion) -> str:
     return trimmed(piece[start + 1 :]) if start + 1 < len(piece) else piece
 
 
-def _around_copula(clause: str, asked: HanQuestion) -> Iterable[_Slot]:
+def _around_copula(clause: str, asked: HanQuestion) -> Iterable[_GapReading]:
     """Yield what is said to be what the question describes, on either side of `是`."""
     for copula in COPULA.finditer(clause):
         before, after = clause[: copula.start()], clause[copula.end() :]
@@ -384,13 +384,13 @@ def _around_copula(clause: str, asked: HanQuestion) -> Iterable[_Slot]:
         if copula[0] == "为" and "以" in before[-6:]:
             continue
         if after and DEMONSTRATIVE.match(before) and right < 1:
-            yield _Slot(_cut(trimmed(after), asked), 1.5 + left)
+            yield _GapReading(_cut(trimmed(after), asked), 1.5 + left)
         elif after and left >= HALF and (right < left or not right):
-            yield _Slot(_cut(trimmed(after), asked), 1 + left)
+            yield _GapReading(_cut(trimmed(after), asked), 1 + left)
         elif before and right >= HALF and left < HALF and not LEAD.fullmatch(before):
-            yield _Slot(trimmed(before), 1.2 + right)
+            yield _GapReading(trimmed(before), 1.2 + right)
         elif after and left and right < HALF:
-            yield _Slot(_cut(trimmed(after), asked), 0.9 + left)
+            yield _GapReading(_cut(trimmed(after), asked), 0.9 + left)
 
 
 def _new_part(text: str, asked: HanQuestion) -> str:
