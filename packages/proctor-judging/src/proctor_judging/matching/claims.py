@@ -94,8 +94,6 @@ PROSE = compile_later(r"(?<!\\)\b(?!arc)[a-z]{5,}\b(?!\s?\()")  # a word, no fun
 FOR_WHOM = compile_later(r"\b(?:for|among|between|in an?|every|within) $", re.IGNORECASE)
 ARTICLE = compile_later(r"^(?:the|an?) ", re.IGNORECASE)
 ACTS = compile_later(r"[A-Z]\w+ (?!of|and|the|de|in|is)[a-z]+ [a-z]+")  # France came second
-CAPITAL = compile_later(r"[^\W\d_a-z]")
-WITH_PLACE = compile_later(r"(?<=\w{3}) (?:van|von|da|de|of|the) .*$")
 ENUMERATES = compile_later(
     r"\b(?:are|were|includes?|consists? of|comprises?|made up of|(?:topped|made|filled|served) with)(?: as follows)?:?\s|(?<!不)(?:分别是|就是|是|有|包括|包含|指的是|指|为)[:：]?",
     re.IGNORECASE,
@@ -109,7 +107,6 @@ FOREIGN = compile_later(r"[\u3400-\u9fff](?:是|为|叫做?|即|：)\s?([A-Za-z]
 BECAUSE = compile_later(
     r"(?:(?:it(?:['’]s| is| was) )?(?:because(?: of)?|due to)\s|(?:这?是)?(?:因为|由于))(.{2,200})", re.IGNORECASE
 )
-PART_OF = compile_later(r"\band\b|\b(?:half|part|most|all|some|both|one|each|piece|pair) of\b", re.IGNORECASE)
 WHY = compile_later(r"\bwhy\b|为什么|为何", re.IGNORECASE)
 TIME_OF_DAY = compile_later(
     r"(?<=\d)(?:,? at|,)? \d{1,2}(?::\d\d)?(?: ?[ap]\.?m\.?)?$|(?<=[日号號])(?:上午|下午|晚上|凌晨|中午)?\d{1,2}[点點时時:].*$",
@@ -253,7 +250,8 @@ def read_statements(text: str, question: str = "") -> tuple[Claim, ...]:
     if len(blocks := FENCED.findall(text[:MOST_CHARACTERS])) == 1:
         return (Claim((blocks[0].strip(),)),)
     asked, text = read_asked(question), plain_reply(text)
-    text = leading_value(text) if asked.kind in ("amount", "moment") else text
+    if asked.kind in ("amount", "moment") and HAN_WORD.search(text) is None:
+        text = leading_value(text)
     sentences = statements(text.replace("$$", " "), denials=asked.kind == "truth")
     if items := _enumerated(sentences, asked):
         return (Claim((items,)),)

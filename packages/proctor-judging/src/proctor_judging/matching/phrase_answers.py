@@ -4,6 +4,7 @@ The clause that answers has words of the question, or a pronoun for them, and on
 denies, doubts, compares or has another form claims nothing here.
 """
 
+import itertools
 import re
 from collections.abc import Iterable, Sequence
 
@@ -71,7 +72,7 @@ COMMA = compile_later(r",(?!\d{3}\b)\s+")
 UNSURE = compile_later(
     r"^\W*(?:step|part) \d|\b(?:has more|either|neither|if|whether|doubt\w*|hardly|rumou?r\w*|supposed\w*|said to|used to|formerly|"
     r"previously|once|no longer|until|before|wanted|wants? to|thought|believed|almost|nearly|than|also|nominated|auditioned|close to|near|"
-    r"(?:second|third|last|next)[- ]\w+est|second|wait|sorry|meant|failed|ruled out|far (?:away )?from|attribut\w+|literally|resigned|"
+    r"(?:second|third|last|next)[- ]\w+est|second|wait|sorry|meant|failed|against|without|ruled out|far (?:away )?from|attribut\w+|literally|resigned|"
     r"mistake|refus\w+|declin\w+|except|unlike|other than|candidates?)\b|\.\.\.|…|\?|[|=^√×÷≈<>\\+*]",
     re.IGNORECASE,
 )
@@ -190,6 +191,8 @@ def _read_clause(clause: str, gap: Gap, marked: Sequence[str]) -> tuple[str, ...
     tokens = read_tokens(text, gap.stems)
     if not tokens or len(text) > LONGEST or unsure or denied or _begins_aside(tokens):
         return ()
+    if _is_of_another(tokens, gap):
+        return ()
     tokens = _one_predicate(tokens)
     phrases = [span for span in noun_phrases(tokens) if _is_new(tokens[slice(*span)], text, gap)]
     if not phrases and defines:  # the name is in the question, too
@@ -209,6 +212,15 @@ def _begins_aside(tokens: Sequence[Token]) -> bool:
     """True of `Substituting 4 for x`: the clause that answers follows."""
     begins = tokens[0].word.endswith("ing") and len(tokens) > 1
     return begins and tokens[1].kind in ("preposition", "determiner", "number", "name", "adverb", "conjunction")
+
+
+def _is_of_another(tokens: Sequence[Token], gap: Gap) -> bool:
+    """True if a clause tells what another has, or two things that the same preposition sets apart: `pancakes for lunch and cereal for breakfast`."""
+    owners = [before for before, token in itertools.pairwise(tokens) if token.kind == "possessive"]
+    if re.search(r"['’]s\b", gap.clause) and any(not owner.known for owner in owners if owner.kind == "noun"):
+        return True
+    setting = [token.word for token in tokens if token.kind == "preposition"]
+    return any(setting.count(word) > 1 and f" {word} " in gap.clause for word in setting if word not in ("of", "in"))
 
 
 def _without_remarks(clause: str, gap: Gap) -> str:

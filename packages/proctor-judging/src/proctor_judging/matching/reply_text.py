@@ -29,7 +29,7 @@ FAREWELL = compile_later(
     r"(?:just )?(?:shout|ask) if [^.!?]{1,60}|happy to [^.!?]{1,80}|(?:have a|enjoy) [^.!?]{1,40}|good luck[^.!?]{0,60}|cheers|you['’]re welcome|glad to help|need anything else)\s?[.!?]*$",
     re.IGNORECASE,
 )
-VALUE = compile_later(r"[^\w$£€]*([^.!?\n—–]{0,12}?\d[^!?\n—–]{0,30}?)(?:[.!](?=\s)|\s+[—–-]\s|\*\*\s*\n|\n)\s*\S")
+VALUE = compile_later(r"[^\w$£€]*([^.!?:\n—–]{0,12}?\d[^!?\n—–]{0,30}?)(?:[.!](?=\s)|\s+[—–-]\s|\*\*\s*\n|\n)\s*\S")
 DERIVED = compile_later(r"[=≈]|\b(?:so|therefore|thus|hence|wait|actually|sorry|no)\b", re.IGNORECASE)
 MOST_LAYERS = 4
 
