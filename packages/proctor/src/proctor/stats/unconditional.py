@@ -40,7 +40,7 @@ def unconditional_exact(wins: int, losses: int, pairs: int) -> float:
 
 def _tails(pairs: int, statistic: float) -> list[float]:
     """Return the chance that fair coins for all moved pairs reach the statistic, on either side, by how many move."""
-    tails, ways, least = [0.0], 1, 0  # ways: of the coins, to show at least so many wins
+    tails, ways, least = [0.0], 1, 0  # ways: in which the coins show the least number of wins, or more
     for moved in range(1, pairs + 1):
         ways = 2 * ways + (math.comb(moved - 1, least - 1) if least else 0)
         while least < (moved + statistic * math.sqrt(moved)) / 2:
