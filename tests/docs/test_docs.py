@@ -26,7 +26,7 @@ MAKE_RUNS = {"run", "score", "judge items", "judge winrate", "judge probe", "dat
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of an OpenAI-compatible endpoint on this machine."""
     port_file = tmp_path_factory.mktemp("endpoint") / "port"
@@ -38,13 +38,13 @@ def endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             server.terminate()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def usual_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One store for all pages, as a reader has who follows one after the other: none may trip over runs of another."""
     return tmp_path_factory.mktemp("usual") / "runs.db"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def programs(endpoint: str, usual_store: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     with preloaded(tmp_path_factory.mktemp("programs"), _environment(endpoint, usual_store)) as folder:
         yield folder
