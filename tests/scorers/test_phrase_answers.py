@@ -94,6 +94,11 @@ def test_what_a_reply_only_mentions_is_never_accepted() -> None:
         ("What instrument does Clara play?", "Clara quit the violin and plays the cello.", "the cello"),
         ("Which is heavier, a kilo of iron or a kilo of feathers?", "Neither! They weigh the same.", "neither"),
         ("Is a tomato botanically a fruit or a vegetable?", "Botanically, a tomato is a fruit.", "fruit"),
+        (
+            "Which river flows through Vienna?",
+            "The river you are looking for is the Danube.\n\nSome details:\n- **Source:** the Black Forest",
+            "the Danube",
+        ),
         ("Does it count as a wonder?", "Actually, it doesn't. It never did.", "no"),
     ],
 )  # fmt: skip

@@ -29,7 +29,7 @@ ASKS_SUBJECT = compile_later(r"(?:who|which|what (?!is|are|was|were|do|does|did)
 COPULAS = frozenset(["is", "was", "are", "were", "has"])
 GENERIC_WORDS = (
     "both each all only about expression equation function answer total result sum difference price cost value number amount "
-    "distance speed time height length weight mass size area volume age rate temperature date probability solution product"
+    "usual standard typical normal official distance speed time height length weight mass size area volume age rate temperature date probability solution product"
 )
 GENERIC = frozenset(GENERIC_WORDS.split())
 RANKED = compile_later(

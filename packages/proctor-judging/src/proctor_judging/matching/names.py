@@ -46,10 +46,10 @@ def names(answer: str, target: str) -> AnswerMatch | None:
         return None
     if len(negations(answer)) != len(negations(target)) and _key(target) not in _aliases():
         return None
-    if DIGIT.search(target) and SHORT_LETTERS.search(target):  # 3 Mb is not 3 MB
-        return None
     first, second = _key(answer), _key(target)
     table = _aliases()
+    if DIGIT.search(target) and SHORT_LETTERS.search(target) and first not in table:  # 3 Mb is not 3 MB
+        return None
     if first in table and table[first] == table.get(second):
         return accept(RULE, say("Both name the same."))
     forms, expected = _forms(answer), _forms(target)

@@ -14,7 +14,10 @@ IMPERATIVE = compile_later(
     r"(?:define |explain (?=[\"“]))|(?:give|state|identify|extract|find|name|tell me|say)(?: me)? (?=the |its |his |her )",
     re.IGNORECASE,
 )
-NO_GAP = compile_later(r"\b(?:why|how|or)\b|\bdo\W*$|\bstands? for\b|\b(?:name|list) (?:the|all)\b", re.IGNORECASE)
+NO_GAP = compile_later(
+    r"\b(?:why|how|or)\b|\bdo\W*$|\bstands? for\b|\b(?:opposite|antonym|synonym) of\b|\b(?:name|list) (?:the|all)\b",
+    re.IGNORECASE,
+)
 TO_BE = compile_later(r"(?:is|are|was|were|be|'s|’s)\b", re.IGNORECASE)
 KIND_OF = ("kind of", "type of", "sort of", "part of")
 

@@ -43,8 +43,8 @@ LEAD = compile_later(
     re.IGNORECASE,
 )
 CONCLUDES = compile_later(
-    r"\W*(?:so|therefore|thus|hence|in (?:total|conclusion|summary)|altogether|finally|consequently|overall|as a result|"
-    r"the (?:final |correct )?(?:answer|result)\b|my answer|因此|所以|故|综上|总之|最终|答案|答[：:])", re.IGNORECASE
+    r"\W*(?:(?:so|therefore|thus|hence|in (?:total|conclusion|summary)|altogether|finally|consequently|overall|as a result|"
+    r"the (?:final |correct )?(?:answer|result)|my answer)\b|因此|所以|故|综上|总之|最终|答案|答[：:])", re.IGNORECASE
 )  # fmt: skip
 DERIVED = compile_later(r"(?:.{0,60}[:：,，]\s?)?[A-Za-z]\s?=\s?[^=?]{1,60}")  # the last line of a derivation
 CORRECTION = compile_later(
