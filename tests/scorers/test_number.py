@@ -103,3 +103,46 @@ def test_two_amounts_between_which_a_reply_leaves_open_are_not_scored_where_one_
 
 def test_without_a_target_there_is_no_score() -> None:
     assert isinstance(number(Sample.ask("s", "?"), Trajectory.of("42")), Unscored)
+
+
+@pytest.mark.parametrize(
+    ("question", "reply", "amounts"),
+    [
+        ("把2.5米换算成厘米是多少？", "1米=100厘米，所以2.5米等于250厘米。", ["250厘米"]),
+        ("How many feet are in 4 yards?", "One yard is 3 feet, so 4 yards is 12 feet.", ["12 feet"]),
+        ("存两年，利息一共多少元？", "利息=5000×3%×2=300元，到期合计5300元。", ["300元"]),
+        ("4、6、8 的平均数是多少？", "它们的和是18，除以3得6，所以平均数为6。", ["6"]),
+        ("Convert 3 miles to kilometres.", "3 miles is 4.827 km. Rounded, that's about 5 km.", ["4.827 km"]),
+        ("What is 2 divided by 3, to 2 decimals?", "2/3 ≈ 0.67", ["0.67"]),
+        ("Of 40 people 30 agreed. What percent is this?", "30/40 = 3/4, which means 75% agreed.", ["75%"]),
+        (
+            "How many minutes is the film?",
+            "The film takes 1 hour and 40 minutes, i.e. 100 minutes.",
+            ["1 hour 40 minutes"],
+        ),
+        (
+            "How many cards does he have now?",
+            "He gave away 6, which left him with 20. After buying 5 he has 25.",
+            ["25"],
+        ),
+        ("How many legs do they have?", "- Dogs: 3 × 4 = 12\n- Birds: 2 × 2 = 4\n- Total: 12 + 4 = 16", ["16"]),
+        ("A cook needs 2 kg. How much rice for 10?", "You need 5 kg of rice.", ["5 kg"]),
+        ("Sam works 10 hours. What is his weekly pay?", "Sam's weekly pay is $630.", ["$630"]),
+    ],
+)
+def test_it_reads_the_amount_that_answers_among_those_of_the_way_there(
+    question: str, reply: str, amounts: list[str]
+) -> None:
+    assert _read(reply, question) == amounts
+
+
+def test_a_day_of_the_month_and_a_percentage_may_stand_without_their_endings() -> None:
+    day = Sample.ask("s", "What date is it in a week?", target="21")
+    share = Sample.ask("s", "全班50人，46人及格，及格率是多少？", target="92")
+    for sample, reply in ((day, "It will be the 21st."), (share, "及格率 = 46 ÷ 50 = 92%")):
+        score = number(sample, Trajectory.of(reply))
+        assert isinstance(score, Score)
+        assert score.points == 1
+    score = number(Sample.ask("s", "Who came in?", target="21"), Trajectory.of("the 21st"))
+    assert isinstance(score, Score)
+    assert score.points == 0

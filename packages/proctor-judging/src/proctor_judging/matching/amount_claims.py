@@ -7,6 +7,7 @@ What still differs after that is a reading each: nobody can know which one is me
 
 import re
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 
 import msgspec
 
@@ -30,6 +31,7 @@ from proctor_judging.matching.amounts import (
     YEAR,
     AmountSpan,
     amount_spans,
+    without_unit,
 )
 from proctor_judging.matching.contradictions import contradicts
 from proctor_judging.matching.dates import read_moments
@@ -97,7 +99,7 @@ def read_amounts(reply: str, question: str = "") -> tuple[Amount, ...]:
     >>> [amount.text for amount in read_amounts("two cats and 3 dogs")]
     ['two', '3']
     """
-    sentences = statements(reply)
+    sentences = statements(reply) or _total_line(reply)
     sentences = [sentence for sentence in sentences if not COURTESY.match(sentence)] or sentences
     asked = question if echo(question) else ""
     candidates = [
@@ -106,6 +108,8 @@ def read_amounts(reply: str, question: str = "") -> tuple[Amount, ...]:
     for narrow in _narrowings(asked):
         if len(_values(candidates)) > 1:
             candidates = narrow(candidates) or candidates
+    if "%" in units_asked(asked):
+        candidates = [candidate for candidate in candidates if "%" in candidate.text] or candidates  # 45/60 = 75%
     values = _values(candidates)
     if any(candidate.vague or candidate.contrary for candidate in values.values()):
         return ()
@@ -113,6 +117,12 @@ def read_amounts(reply: str, question: str = "") -> tuple[Amount, ...]:
         Amount(one.text, one.after[: wording.NOUN].strip(), one.before[-wording.NOUN :])
         for one in list(values.values())[:MOST_READINGS]
     )
+
+
+def _total_line(reply: str) -> list[str]:
+    """Return the last line of a list where it is labelled as the total of the others: `- Total: 48 + 24 = 72`."""
+    last = reply.rstrip().rpartition("\n")[2]
+    return split(last)[:1] if wording.TOTAL_LINE.match(last) else []
 
 
 def _values(candidates: Sequence[_Candidate]) -> dict[object, _Candidate]:
@@ -144,6 +154,7 @@ def _candidates(sentence: str, question: str, order: int) -> list[_Candidate]:
         r"余\2" if wording.ASKS_REMAINDER.search(question) else r"=\1", wording.ONLY_ONE.sub(r"\g<1>1", sentence)
     )
     sentence = wording.WITH_FRACTION.sub(lambda found: with_digits(found[0]), wording.BETWEEN.sub(r"\1 to ", sentence))
+    sentence = wording.AND_PART.sub(r"\1 ", sentence)
     sentence = wording.MONEY_TENTHS.sub(r"\1.\2元", wording.OLD_TENS.sub(lambda found: wording.OLD[found[0]], sentence))
     if (shorter := wording.BRACKET.sub("", sentence)) != sentence and any(True for _ in amount_spans(shorter)):
         sentence = shorter
@@ -292,6 +303,9 @@ def _narrowings(question: str) -> list[Callable[[Sequence[_Candidate]], list[_Ca
     asks_rest = wording.ASKS_REST.search(question) is not None
     dimensions = _dimensions_asked(question)
     return [
+        lambda those: [each for each in those if not _is_unit_rate(each, question)],
+        lambda those: _of_subject(those, question),
+        lambda those: _unrounded(those, question),
         lambda those: [each for each in those if asks_year == (_is_year(each) and not asks_duration)],
         lambda those: [each for each in those if not _is_model(each)],
         lambda those: [each for each in those if _is_unknown(each, question)],
@@ -318,6 +332,9 @@ def _narrowings(question: str) -> list[Callable[[Sequence[_Candidate]], list[_Ca
         lambda those: [each for each in those if negative and negations(_harmless(each.clause))],
         lambda those: [each for each in those if negative or not negations(_harmless(each.after))],
         lambda those: [each for each in those if wording.TOTAL.search(question) and wording.TOTAL.search(each.clause)],
+        lambda those: [
+            each for each in those if wording.ASKS_NOW.search(interrogative(question)) and each.order == those[-1].order
+        ],
         lambda those: _concluding(those, question),
         lambda those: [each for each in those if each.start > each.clause.rfind("=")],
         lambda those: [each for each in those if wording.SOLVED.search(each.before) is not None],
@@ -353,6 +370,48 @@ def _is_year(one: _Candidate) -> bool:
         or wording.IN_A_YEAR.search(one.before) is not None
         or not re.match(r"\s?[A-Za-z\u3400-\u9fff]", one.after)
     )
+
+
+def _is_unit_rate(one: _Candidate, question: str) -> bool:
+    """True for how much of one unit another one is, unless the question asks it: the 100 of `1米=100厘米`."""
+    rate = wording.UNIT_RATE.search(one.before)
+    return rate is not None and read_unit(rate[1]) is not None and rate[0].strip(" =是有为等于") not in question
+
+
+def _of_subject(those: Sequence[_Candidate], question: str) -> list[_Candidate]:
+    """Return the last amount of the clause that gives the subject of a question by name: `利息=…=600元`, asked for the 利息."""
+    subject = wording.SUBJECT_ASKED.search(interrogative(question)) if question else None
+    if subject is None:
+        return []
+    gives = re.compile(rf"(?:所以|因此|[故则即])?(?:[其他她它]们?的?)?{subject[1]}(?:约?[是为]|等于|\s?[=:：])")
+    last = {candidate.clause: candidate for candidate in those if gives.match(candidate.clause)}
+    return [*last.values()][-1:] if len(_values([*last.values()])) == 1 else []
+
+
+def _unrounded(those: Sequence[_Candidate], question: str) -> list[_Candidate]:
+    """Return the amounts without those that round an earlier one; where a rounded one is asked for, only these."""
+    rounds = [
+        candidate
+        for index, candidate in enumerate(those)
+        if wording.ROUNDED.search(candidate.before) and any(_is_rounding(candidate, other) for other in those[:index])
+    ]
+    if wording.ASKS_ROUNDED.search(question):
+        return [msgspec.structs.replace(candidate, vague=False) for candidate in rounds]
+    return [candidate for candidate in those if candidate not in rounds]
+
+
+def _is_rounding(one: _Candidate, exact: _Candidate) -> bool:
+    """True if an amount is another one to fewer digits, in the same unit or none."""
+    bare = [
+        text if read_number(text) is not None else without_unit(text)
+        for text in (tidy(candidate.text) for candidate in (one, exact))
+    ]
+    rounded, given = map(read_number, bare)
+    same_unit = one.text.removeprefix(bare[0]) == exact.text.removeprefix(bare[1])
+    if rounded is None or given is None or not same_unit or rounded.value == given.value:
+        return False
+    step = Fraction(1, 10 ** len(bare[0].partition(".")[2]))
+    return abs(rounded.value - given.value) <= step / 2
 
 
 def _is_label(one: _Candidate, question: str) -> bool:

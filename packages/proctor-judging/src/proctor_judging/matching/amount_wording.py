@@ -7,6 +7,25 @@ from proctor_judging.matching.patterns import compile_later
 
 HAN_PAIR = compile_later(r"(?=([\u3400-\u9fff]{2}))")
 TIMES = compile_later(r"\s?(?:times\b(?! (?:a|per)\b)|倍)|多少倍|几倍|how many times", re.IGNORECASE)
+SUBJECT_ASKED = compile_later(
+    r"(?:^|[，,。；？\s的])((?:(?!的)[\u3400-\u9fff]){2,6}?)(?:一?共|总共)?(?:是|为|有|等于)?(?:多少|几)"
+)
+UNIT_RATE = compile_later(
+    r"(?<![\d.])(?:1\s?|一|\b(?:one|an?)\s)([^\W\d_]{1,12}?)\s?(?:=|is|equals|等于|是|有|为)\s?$", re.IGNORECASE
+)
+AND_PART = compile_later(
+    r"\b(\d{1,4} (?:hours?|minutes?|years?|weeks?|days?|feet|foot|pounds?)) and (?=\d{1,2} (?:months?|days?|hours?|minutes?|seconds?|inch(?:es)?|ounces?)\b)",
+    re.IGNORECASE,
+)
+ROUNDED = compile_later(r"(?:\b(?:about|roughly|approximately|around|rounded(?: to)?)\s|[≈约])\s?$", re.IGNORECASE)
+ASKS_ROUNDED = compile_later(
+    r"\b(?:round(?:ed)?|nearest|approximate(?:ly)?|decimals?|places|significant)\b|保留|精确|小数|约|四舍五入",
+    re.IGNORECASE,
+)
+ASKS_NOW = compile_later(r"\b(?:now|in the end|finally|at the end)\b|现在|最后|最终|如今", re.IGNORECASE)
+TOTAL_LINE = compile_later(
+    r"\W*(?:(?:in )?total|sum|altogether|answer|合计|总计|总共|一?共|总和)[*_ ]{0,3}[:：]", re.IGNORECASE
+)
 TOTAL = compile_later(
     r"\b(?:in (?:total|all)|total|altogether|sum)\b|[一总]共|合计|总计|总和|[加合]起来", re.IGNORECASE
 )
@@ -102,7 +121,9 @@ ASKS_YEAR = compile_later(
     r"\b(?:what|which) (?:year|century)\b|\bin (?:what|which) year\b|^\W*when\b|\bwhen (?:did|does|do|was|were|is|are|will|has|had)\b|哪一?年|什么时候|何时|几几年|年份",
     re.IGNORECASE,
 )
-ASKS_SHARE = compile_later(r"\bper ?cent|percentage|百分之|百分比|多少%|几成", re.IGNORECASE)
+ASKS_SHARE = compile_later(
+    r"\bper ?cent|percentage|百分之|百分比|多少%|几成|(?<![速频汇斜曲功效概辨周心])率(?:是|为)?多少", re.IGNORECASE
+)
 SET_UP = compile_later(  # what was there before, was expected, or is only the base
     r"(?:(?:^of|\bout of|\bof (?:the|all|all the|these|those|our|his|her|their)|\d of|^with|\b(?:among|had|used to be|expected|planned|predicted|hoped for|originally|initially|at first|first|instead of|started with|began with|share(?:d)? (?:by|among|between)|divided by))(?: about| only| the| a total of| all)?\s|"
     r"原[有来计]?划?[^，。]{0,2}|起初[^，。]{0,6}|本来[^，。]{0,3}|预计[^，。]{0,4}|(?<!现)在这?|分给)$",

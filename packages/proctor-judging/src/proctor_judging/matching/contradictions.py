@@ -29,7 +29,8 @@ ASKS_SUBJECT = compile_later(r"(?:who|which|what (?!is|are|was|were|do|does|did)
 COPULAS = frozenset(["is", "was", "are", "were", "has"])
 GENERIC_WORDS = (
     "both each all only about expression equation function answer total result sum difference price cost value number amount "
-    "usual standard typical normal official distance speed time height length weight mass size area volume age rate temperature date probability solution product"
+    "usual standard typical normal official distance speed time height length weight mass size area volume age rate temperature date "
+    "probability solution product you we"
 )
 GENERIC = frozenset(GENERIC_WORDS.split())
 RANKED = compile_later(
@@ -131,7 +132,7 @@ def _replaces(sentence: str, question: str) -> bool:
         subject is None
         or ASKS_SUBJECT.match(question)
         or subject[1].casefold() in GENERIC | EMPTY_WORDS
-        or stem(subject[1]) in known
+        or stem(subject[1].removesuffix("'s")) in known
     ):
         return False
     content = echo(ASKED_KIND.sub("", question))

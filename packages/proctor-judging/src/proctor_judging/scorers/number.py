@@ -32,6 +32,8 @@ BELOW_ZERO = re.compile(r"^零下(?=\d)")
 PER = re.compile(r"^(?:每(?:秒|小时|分钟|天)|时速)")
 SCALE_ASKED = re.compile(r"\bin (thousands|millions|billions)\b|(?:多少|几)([万亿])(?=[元人吨个平辆台斤？?]|$)")
 RATE_OF = re.compile(r"\s(?:per|an?|each)\s([a-z]{3,20})$", re.IGNORECASE)
+ASKS_DATE = re.compile(r"\b(?:what|which) (?:date|day)\b(?! of the week)|[几哪一]?[几][号日]", re.IGNORECASE)
+DAY = re.compile(r"(?:the )?(\d{1,2})(?:st|nd|rd|th)", re.IGNORECASE)
 SHARE = re.compile(r"(\d{1,6}(?:\.\d{1,3})?)\s?/\s?(\d{1,6})")
 SPACE = ("", " ")  # before a unit in Chinese, and in other languages
 SEVERAL = frozenset(["or", "±", "set", "tuple", "union", "empty", "relation", "∈"])
@@ -140,6 +142,8 @@ def _of_one(amount: str, question: str) -> str:
     >>> _of_one("210 kcal per bar", "How many calories are in the bar?"), _of_one("87/100", "What is the score out of 100?")
     ('210 kcal', '87')
     """
+    if (day := DAY.fullmatch(amount)) is not None and ASKS_DATE.search(question):
+        return day[1]  # the 21st, asked what date it is
     rate, share = RATE_OF.search(amount), SHARE.fullmatch(amount)
     if rate is not None and rate[1].casefold() in question.casefold():
         return amount[: rate.start()]
