@@ -102,3 +102,18 @@ def test_so_is_says_no_more_than_the_verdict_before_it(reply: str) -> None:
     """Of `A is out, and so is C`, C was once read as correct."""
     assert "C is" not in plain_wording(reply, "Which is true?", wrong_wanted=False)
     assert plain_wording("A is wrong, and so is C.", "Which?", wrong_wanted=False) == "A is wrong, and C is wrong."
+
+
+@pytest.mark.parametrize(
+    ("question", "reply", "chosen"),
+    [
+        ("下列成语中没有错别字的是？", "A应为“再接再厉”，C应为“一筹莫展”。因此没有错别字的是B项。", "B"),
+        ("下列哪个数是偶数？", "能被2整除的是C，其他都是奇数。", "C"),
+        ("世界上人口最多的洲是？", "人口最多的是B，约占世界的60%，其次是A。", "B"),
+        ("Which gas is most of the air?", "D makes up around 78% of the air, while A is only about 21%.", "D"),
+        ("Choose the right one.\nA) I don't go.\nB) I not go.", '"A" is correct.', "A"),
+        ("下列成语没有错别字的是？", "D应为“墨守成规”。", None),
+    ],
+)
+def test_what_is_set_right_or_only_compared_is_not_chosen(question: str, reply: str, chosen: str | None) -> None:
+    assert read_claims(reply, question, "ABCD").readings == ((chosen,) if chosen else ())

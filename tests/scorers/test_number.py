@@ -121,7 +121,7 @@ def test_without_a_target_there_is_no_score() -> None:
             ["1 hour 40 minutes"],
         ),
         (
-            "How many cards does he have now?",
+            "He bought 5 more. How many cards does he have now?",
             "He gave away 6, which left him with 20. After buying 5 he has 25.",
             ["25"],
         ),

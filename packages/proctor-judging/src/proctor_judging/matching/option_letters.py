@@ -36,7 +36,7 @@ _ALL = re.compile(
 )
 _ALL_BUT = re.compile(
     r"(?i:\b(?:all|everything|every (?:option|one|statement))\b[^.,;]{0,30}?\b(?:except|but|apart from|aside from|other than|save|besides)\b|\bthe (?:others?|rest|remaining)(?: \w+){0,2} (?:is|are) (?:\w+ly )?(?:correct|right|true))"
-    r"|除(?:了)?(?:选?项)?\s?[A-Z、和与]+[^，。]{0,5}(?:外)?[，,]?[^，。不]{0,8}(?:正确|对|符合|可选|应选|都选)|其[余他它][^，。]{0,8}(?:正确|对的?|符合|都[是选])"
+    r"|除(?:了)?(?:选?项)?\s?[A-Z、和与]+[^，。]{0,5}(?:外)?[，,]?[^，。不]{0,8}(?:正确|对|符合|可选|应选|都选)|其[余他它][^，。]{0,8}(?:正确|对的?|符合|都[是选](?=[，。；]|的|$))"
 )
 _NONE = re.compile(
     r"(?i:(?:(?<![A-Za-z][.:])(?<=[,.;:])\s|\b(?:so|hence|thus|is|answer)\s)\s?none(?: of (?:them|these|those|the (?:above|options|choices)))?\W*$)"

@@ -35,6 +35,12 @@ THE_OTHERS_HAVE = compile_later(
     r"都?有(?:语病|毛病|错误|问题|瑕疵)[，,；;]?(?:而|只有|唯有)?([A-H])(?:项)?(?:却|则)?没有(?=[，。；]|$)"
 )
 AT_THE_END = compile_later(r"[—–]\s?\(?([A-H])\)?[\s.。]*$")
+ASKED_QUALITY = compile_later(r"([\u3400-\u9fff]{3,16}的)(?:一[项组个])?(?:是|为)\s?(?=[A-H])")
+RUNNER_UP = compile_later(r"(?P<first>最[^。；\n]{0,40}?)[，,]\s?其次(?:是|为)?\s?[A-H](?![A-Za-z])项?")
+WHILE_ONLY = compile_later(
+    r",?\s(?:while|whereas)\s(?:option )?[A-H]\s[a-z]{2,12}(?:\s(?:up|for))?\s(?:only|just|merely)\b[^.;\n]*"
+)
+LEAST = compile_later(r"\b(?:least|smallest|lowest|fewest|shortest|slowest|only)\b|最[小少低短慢]", re.IGNORECASE)
 ASKED_THING = compile_later(r"\b(?:which|what) ([a-z]{4,20})\b", re.IGNORECASE)
 
 
@@ -49,6 +55,9 @@ def plain_wording(text: str, question: str, *, wrong_wanted: bool) -> str:
     if not wrong_wanted:
         text = ALL_BUT_ARE_OUT.sub(r"The answer is \1", text)
         text = HAN_ALL_BUT_ARE_OUT.sub(r"答案是\1", text)
+    text = ASKED_QUALITY.sub(lambda said: "答案是" if _is_asked(said[1], question) else said[0], text)
+    text = RUNNER_UP.sub(r"\g<first>", text)
+    text = text if LEAST.search(question) else WHILE_ONLY.sub("", text)
     text = JUDGED_LINE.sub(lambda line: f"{line['letter']} is {line['said']}.", text)
     text = ALL_BUT.sub(r"\1\2 except ", text)
     text = EVERYTHING_BUT.sub(r"All except \1 are correct", text)
@@ -60,3 +69,8 @@ def plain_wording(text: str, question: str, *, wrong_wanted: bool) -> str:
     if thing is not None:
         text = re.sub(rf"(?i:\b{re.escape(thing[1])}) (?=[A-H]\b)", "option ", text)
     return text
+
+
+def _is_asked(quality: str, question: str) -> bool:
+    """True if a question asks which option has a quality, in the same words: `没有错别字的` of `因此没有错别字的是C`."""
+    return any(quality[start:] in interrogative(question) for start in range(len(quality) - 3))
