@@ -121,3 +121,32 @@ def test_a_sentence_is_completed_though_its_words_come_earlier_too() -> None:
     assert fill_gaps("So the list has few. The list has a, b, c and d in it.", question, 3) == ["a", "b, c", "d"]
     assert fill_gaps("The list has a, b\nand c in it.", question, 3) == ["a", "b", "c"]
     assert fill_gaps(f"The list has {'a' * 81}, b and c in it.", question, 3) is None
+
+
+@pytest.mark.parametrize(
+    ("question", "reply", "target"),
+    [
+        ("It lies in the ____ range near ____.", "(1) Himalaya(s)\n(2) China", ["Himalayas", "China"]),
+        ("酸能使石蕊试液变____，碱能使其变____。", "酸能使石蕊试液变红，碱则使它变蓝。", ["红", "蓝"]),
+        (
+            "冬奥会的吉祥物是____，冬残奥会的是____。",
+            "吉祥物分别是冰墩墩（冬奥会）和雪容融（冬残奥会）。",
+            ["冰墩墩", "雪容融"],
+        ),
+        (
+            "The report is ____. I look forward to ____.",
+            "Here are the words:\n\n- attached\n- hearing",
+            ["attached", "hearing"],
+        ),
+        (
+            "Plants make food by ____ in the ____.",
+            "Plants make food by day in the sun. Let me know if you need more.",
+            ["day", "sun"],
+        ),
+    ],
+)
+def test_what_announces_closes_or_remarks_is_no_part_of_an_answer(question: str, reply: str, target: list[str]) -> None:
+    for expected, is_right in ((target, True), (target[::-1], False)):
+        score = blanks(Sample.ask("s", question, target=expected), Trajectory.of(reply))
+        assert isinstance(score, Score)
+        assert (score.points == score.out_of) is is_right

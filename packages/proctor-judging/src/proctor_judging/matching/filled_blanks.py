@@ -44,7 +44,7 @@ _SEPARATORS = (
 _JOIN = re.compile(r"(?:,?\s+and|[,，]?\s?而?且)$", re.IGNORECASE)
 _QUOTED = re.compile(r"[\"“「]([^\"”」]{1,100})[\"”」]")
 _OPENING = re.compile(
-    r"^(?:(?:i (?:would|'d) |please |you should )?(?:fill in|write|put|insert|enter)\s(?!the\b)|(?:先|再|接着|然后|最后)(?=填)|答(?!案)|解(?!析)|(?:答案|[两三四五]个?空)?(?:依次|分别)(?:填入?|为|是)*|(?:空格?(?:处|中)?)?应?填(?:空|入|写)?(?!充))+\s?:?\s*",
+    r"^(?:(?:i (?:would|'d) |please |you should )?(?:fill in|write|put|insert|enter)\s(?!the\b)|(?:先|再|接着|然后|最后)(?=填)|答(?!案)|解(?!析)|(?:答案|[两三四五]个?空|[^,，。:：;\n]{1,12}(?=分别[是为]))?(?:依次|分别)(?:填入?|为|是)*|(?:空格?(?:处|中)?)?应?填(?:空|入|写)?(?!充))+\s?:?\s*",
     re.IGNORECASE,
 )
 _ANSWERS_ARE = re.compile(
@@ -65,6 +65,11 @@ _FOR_THE = re.compile(
 _FIRST_THEN = re.compile(
     r"(?:先|前一?个?空)(?:应?填)?([^,;先]{1,40}?)[,;]?\s?(?:然后|再|后一?个?空|后)(?:应?填)?([^,;]{1,40}?)[。.]?"
 )
+_CLOSING = re.compile(
+    r"(?<=[.!?。！])\s*(?:(?:please )?let me know|i hope|hope th(?:is|at)|feel free|如需|如果?[你您还有]|希望)[^\n]*\s*$",
+    re.IGNORECASE,
+)
+_CLAUSE_OF_ITS_OWN = re.compile(r"([,，;；][\u3400-\u9fff])[\u3400-\u9fff]{2,12}([\u3400-\u9fff])")
 _GAP = re.compile(r"_{2,}(?:\s?\([a-z /]+\))?|\(\s*\)|\[\s*\]|【\s*】")
 
 
@@ -94,22 +99,23 @@ def fill_gaps(reply: str, question: str, count: int) -> list[str] | None:
     pieces = [next(_LAST_WORDS.finditer(pieces[0]))[0], *(piece.strip(" .。") for piece in pieces[1:])]
     if len(pieces) != count + 1 or not any(pieces) or (len(pieces) > 2 and not all(pieces[1:-1])):
         return None
-    text = _BOLD.sub(r"\1\2", without_thoughts(reply)[-LONGEST_VALUE * 10 :])
+    text = _CLOSING.sub("", _BOLD.sub(r"\1\2", without_thoughts(reply)[-LONGEST_VALUE * 10 :]))
     match = _completed([first, *pieces[1:]], text) or _completed(pieces, text)
     if match is None and len(pieces) > 2 and pieces[-1]:
         match = _completed([first, *pieces[1:-1], ""], text)  # what follows the last gap may stand elsewhere
+    match = match or _completed(pieces, text, reworded=True)
     if match is None or len(negations(without_thoughts(reply))) != len(negations(question + "".join(match))):
         return None
     return _bold_where_begun([answer.strip("_ ") for answer in match], bold_words(reply))
 
 
-def _completed(pieces: Sequence[str], text: str) -> tuple[str, ...] | None:
+def _completed(pieces: Sequence[str], text: str, *, reworded: bool = False) -> tuple[str, ...] | None:
     """Return what a text has in the gaps between the pieces of a question, each as short as it may be; None without all pieces.
 
     The words before the first gap are taken at the start of a line, else as late in it as possible. Each piece is looked for once at
     each position, so that a reply that repeats itself takes no longer than another one.
     """
-    *patterns, last = map(_as_words, pieces)
+    *patterns, last = map(_reworded if reworded else _as_words, pieces)
     spans = [_spans(pattern, text) for pattern in (*patterns, last or _SENTENCE_END)]
     chosen: list[dict[int, Span]] = []  # of each gap, the piece that follows it, by where the gap begins
     for before, after in reversed(list(pairwise(spans))):
@@ -156,6 +162,14 @@ def _from_late(spans: Sequence[Span], text: str, piece: str) -> list[Span]:
     whole = [span for span in spans if not text[: span[0]][-1:].isalnum() and text[: span[0]][-1:] != "_"]
     lines = {span: text.count("\n", 0, span[0]) for span in whole}
     return sorted(whole, key=lambda span: (lines[span], text[: span[0]][-1:] not in ("", "\n"), -span[0]))
+
+
+def _reworded(piece: str) -> str:
+    """Return the pattern of a piece of which a Chinese clause may have other words in its middle: `，碱则使它变` for `，碱能使其变`."""
+    own = _CLAUSE_OF_ITS_OWN.fullmatch(piece)
+    if own is None:
+        return _as_words(piece)
+    return rf"{re.escape(own[1])}[\u3400-\u9fff]{{1,12}}{re.escape(own[2])}"
 
 
 def _as_words(piece: str) -> str:
@@ -217,6 +231,8 @@ def read_blanks(reply: str, count: int) -> list[str]:
     text = _of_table(text.replace("**", "").replace("`", "").strip())
     text = _RESPECTIVELY.sub("", _ANSWERS_ARE.sub("", _OPENING.sub("", text)))
     parts = [part.strip() for part in re.split(r"[\n;]", text) if part.strip()]
+    if len(parts) == count + 1 and parts[0].endswith(":") and all(part.startswith(("- ", "* ")) for part in parts[1:]):
+        parts = parts[1:]  # and what announces the list is no answer
     if len(parts) > 1 and all(part.startswith(("- ", "* ")) for part in parts):
         parts = [part[2:].strip() for part in parts]
     if count == 2 and (pair := _FIRST_THEN.fullmatch(text)) is not None:

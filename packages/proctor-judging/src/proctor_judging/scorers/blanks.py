@@ -92,6 +92,7 @@ _FILLED = re.compile(
     re.IGNORECASE,
 )
 _ASSIGNED = re.compile(r"^[a-z]\d?=")
+_PLURAL = re.compile(r"(?<=[A-Za-z])\((e?s)\)$")  # Himalaya(s)
 _SIGNS = str.maketrans({"−": "-", "–": "-", "“": '"', "”": '"', "‘": "'", "’": "'", "$": None, "　": " ", "º": "°"})
 _AROUND = " \t.。,;:!\"'`*"
 _PUNCTUATION = re.compile(r"[^\w+\-/=<>√π°%]")
@@ -287,7 +288,7 @@ def _plain(text: str, options: BlanksOptions) -> str:
     for pattern, instead in _LATEX:
         plain = pattern.sub(instead, plain)
     plain = _COMMAND.sub(lambda found: _COMMANDS.get(found[1], found[1]), plain)
-    plain = "".join(plain.split())
+    plain = _PLURAL.sub(r"\1", "".join(plain.split()))
     plain = _WORDS.get(plain, plain)
     if options.ignore_punctuation and _value(plain) is None:
         plain = _PUNCTUATION.sub("", plain)
