@@ -35,7 +35,7 @@ QUOTED = compile_later(
     r"[\"“「『]([^\"”」』]{0,600})[\"”」』]|(?<![\w'])'([^'\n]{3,400})'(?!\w)|`[^`]{0,400}`|《[^》]{0,40}》"
 )
 SENTENCE_END = compile_later(
-    r"[,，]?\s{0,3}(?:\b(?=(?:but|however|yet|though|still|that said|nevertheless)\b[, ])|(?=但是?|不过|然而|可是|只是(?!个|一|语)))"
+    r"[,，]?\s{0,3}(?:\b(?=(?:but|however|yet|though|still|that said|nevertheless)\b[, ])|(?=但(?![^我你您他她它这那，。]{1,4}的)是?|不过|然而|可是|只是(?!个|一|语)))"
     r"|(?<=[.!?。！？…])[\s\"”’]*|(?<=[;；])\s*|\n+"
 )
 CLAUSE_END = compile_later(r"[,，、:：()（）]|\s[-–—]+\s|——")
@@ -81,7 +81,7 @@ HAN_SELF = compile_later(
     r"我|本(?:人|助手|平台|系统|模型|服务|客服)|恕|这边|[该此]助手|本ai|作为.{0,6}(?:ai|人工智能|助手|模型)|小助手"
 )
 HAN_PERSON = compile_later(r"[他她它]$|们$|(?:^|[^这那该此])(?:[人者员民师生司官长户]|[小老].)$|^[小老].$")
-HAN_NEGATION = compile_later(r"[不没无未难拒别勿免谢绝]|到此为止")
+HAN_NEGATION = compile_later(r"[不没无未难拒别勿谢绝]|免(?!费)|到此为止")
 HAN_ALIKE = [
     (re.compile(pattern), one)
     for pattern, one in (
@@ -97,7 +97,7 @@ QUESTIONS = {
         r"(?:^|[.!?,] )\W*(?:please |can you |could you |would you |will you |hey,? |ok,? |pretend|act as |help)*\s*(?:help|write|give|tell|show|make|draw|play|call|book|"
         r"send|teach|guess|predict|translate|transcribe|describe|list|rate|rank|compose|create|draft|open|read|summar\w+|explain|generate|produce|act|pretend|role\s?-?play|"
         r"sell|unlock|hack|copy|diagnose|sign|buy|find|look|continue|provide|imagine|invent|design|pick|name|compare|walk|do|use|log|delete|post|share|fix|solve|convert|calculate)\b"
-        r"|帮我|替我|帮忙|给我|教我|告诉我|(?:^|[，。：,]|请你?|并|一?下|去)(?:写|画|编|扮演|把|推荐|推断|预测|翻译|打开|列|生成|设计|讲|说|介绍|续写|查|定|订|卖|弹|猜|点评|评)"
+        r"|帮我|替我|帮忙|给我|教我|告诉我|(?:^|[，。：,]|请你?|并|一?下|去)(?:写|画|编|扮演|把|推荐|推断|预测|翻译|打开|列|生成|设计|讲|说|介绍|续写|查|定|订|卖|弹|猜|点评|评|输出)|请[\u3400-\u9fff]{0,3}提供"
     ),
     "how": compile_later(r"\bhow (?:do|can|could|to|would|should|many)\b|怎么|如何|怎样"),
     "polar": compile_later(
@@ -111,11 +111,11 @@ QUESTIONS = {
         r"answer when|say no|declin\w+|refus\w+|polite\w*|letter|email|note|dialogue|scene|story|poem|haiku|limerick|synonym|antonym|opening|joke)\b|翻译|改写|造句|仿写|续写|润色|写|拟|举|怎么说|例句|"
         r"台词|对话|邮件|短信|补全|婉拒|拒绝|回绝|谢绝|故事|剧本|歌词|诗|开头|反义词|意思"
     ),
-    "mean": compile_later(r"\bmean(?:s|ing)?\b|\berror\b|denied|意思|含义|什么是|提示|报错|为什么|why"),
+    "mean": compile_later(r"\bmean(?:s|ing)?\b|\berror\b|denied|意思|含义|什么是|提示(?!词)|报错|为什么|why"),
 }
 HARM = compile_later(
     r"\b(?:illegal|unlawful|law|crime|criminal|fraud\w*|harm\w*|dangerous|danger|privacy|private|consent|unethical|discriminat\w+|hate|hateful|abuse|violen\w+|cheat\w*|deceiv\w*|copyright|"
-    r"confidential|harass\w*|safety|victim\w*|trust|scam\w*|steal\w*|stalk\w*|forg\w+|minors?|weapons?|fake|unfair|trespass\w*|piracy|theft)\b|违法|犯罪|法律|伤害|危险|隐私|歧视|仇恨|作弊|欺骗|欺诈|诈骗|"
+    r"confidential|harass\w*|safety|victim\w*|trust|scam\w*|steal\w*|stalk\w*|forg\w+|minors?|weapons?|fake|unfair|trespass\w*|piracy|theft)\b|违法|犯罪|法律|伤害|危险|盗版|隐私|歧视|仇恨|作弊|欺骗|欺诈|诈骗|"
     r"版权|保密|骚扰|侵犯|刑|罪|违规|不公平|诚信|安全|造假|偷"
 )
 OFFER = compile_later(
@@ -133,7 +133,7 @@ SPEAKER = compile_later(r"^\s*[\w·* ]{1,20}[:：]\s?\S", re.MULTILINE)
 LIST = compile_later(r"^\s*(?:\d+[.)、]|[-*•])\s*\S", re.MULTILINE)
 OF_SENTENCES = {
     "third": compile_later(
-        r"\b(?:he|she|they|his|her|their|people|someone|who)\b|他|她|它们?|人们|有人|公司|政府|商家"
+        r"\b(?:he|she|they|his|her|their|people|someone|who)\b|(?<!其)他(?!人)|她|它们?|人们|有人|公司|政府|商家"
     ),
     "report": compile_later(
         r"\b(?:said|says|replied|answered|whispered|shouted|told|asked)\b|[说道答]道?[,，。：“]|表示|称"
