@@ -112,8 +112,24 @@ def test_so_is_says_no_more_than_the_verdict_before_it(reply: str) -> None:
         ("世界上人口最多的洲是？", "人口最多的是B，约占世界的60%，其次是A。", "B"),
         ("Which gas is most of the air?", "D makes up around 78% of the air, while A is only about 21%.", "D"),
         ("Choose the right one.\nA) I don't go.\nB) I not go.", '"A" is correct.', "A"),
+        ("下列有错别字的是？", "有错别字的是B。", "B"),
+        ("人口最多的是？", "A人口最多，其次是B。", None),
         ("下列成语没有错别字的是？", "D应为“墨守成规”。", None),
     ],
 )
 def test_what_is_set_right_or_only_compared_is_not_chosen(question: str, reply: str, chosen: str | None) -> None:
     assert read_claims(reply, question, "ABCD").readings == ((chosen,) if chosen else ())
+
+
+@pytest.mark.parametrize(
+    ("question", "reply"),
+    [
+        ("下列有错别字的是？", "没有错别字的是B。"),
+        ("下列没有错别字的是？", "有错别字的是B。"),
+        ("人口第二多的是？", "最多的是A，其次是B。"),
+    ],
+)
+def test_the_opposite_of_the_quality_asked_for_and_the_first_where_the_second_is_asked_are_not_chosen(
+    question: str, reply: str
+) -> None:
+    assert read_claims(reply, question, "ABCD").readings not in (("A",), ("B",))

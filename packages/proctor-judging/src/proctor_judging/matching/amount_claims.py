@@ -303,7 +303,7 @@ def _narrowings(question: str) -> list[Callable[[Sequence[_Candidate]], list[_Ca
     asks_rest = wording.ASKS_REST.search(question) is not None
     dimensions = _dimensions_asked(question)
     return [
-        lambda those: [each for each in those if not _is_unit_rate(each, question)],
+        lambda those: [each for each in those if said - {1} and not _is_unit_rate(each, question)],
         lambda those: _of_subject(those, question),
         lambda those: _unrounded(those, question),
         lambda those: [each for each in those if asks_year == (_is_year(each) and not asks_duration)],
@@ -332,9 +332,7 @@ def _narrowings(question: str) -> list[Callable[[Sequence[_Candidate]], list[_Ca
         lambda those: [each for each in those if negative and negations(_harmless(each.clause))],
         lambda those: [each for each in those if negative or not negations(_harmless(each.after))],
         lambda those: [each for each in those if wording.TOTAL.search(question) and wording.TOTAL.search(each.clause)],
-        lambda those: [
-            each for each in those if wording.ASKS_NOW.search(interrogative(question)) and each.order == those[-1].order
-        ],
+        lambda those: _latest(those, question),
         lambda those: _concluding(those, question),
         lambda those: [each for each in those if each.start > each.clause.rfind("=")],
         lambda those: [each for each in those if wording.SOLVED.search(each.before) is not None],
@@ -375,7 +373,9 @@ def _is_year(one: _Candidate) -> bool:
 def _is_unit_rate(one: _Candidate, question: str) -> bool:
     """True for how much of one unit another one is, unless the question asks it: the 100 of `1米=100厘米`."""
     rate = wording.UNIT_RATE.search(one.before)
-    return rate is not None and read_unit(rate[1]) is not None and rate[0].strip(" =是有为等于") not in question
+    if rate is None or read_unit(rate[1]) is None:
+        return False
+    return re.search(rf"(?:\b1\s?|一|每|\b(?:one|an?|per|each|every)\s){re.escape(rate[1])}", question) is None
 
 
 def _of_subject(those: Sequence[_Candidate], question: str) -> list[_Candidate]:
@@ -388,6 +388,14 @@ def _of_subject(those: Sequence[_Candidate], question: str) -> list[_Candidate]:
     return [*last.values()][-1:] if len(_values([*last.values()])) == 1 else []
 
 
+def _latest(those: Sequence[_Candidate], question: str) -> list[_Candidate]:
+    """Return the amounts of which a reply says that they are so now, else those of its last sentence, where a question asks how it is now."""
+    if not wording.ASKS_NOW.search(interrogative(question)):
+        return []
+    now = [candidate for candidate in those if wording.ASKS_NOW.search(candidate.clause)]
+    return now or [candidate for candidate in those if candidate.order // 100 == those[-1].order // 100]
+
+
 def _unrounded(those: Sequence[_Candidate], question: str) -> list[_Candidate]:
     """Return the amounts without those that round an earlier one; where a rounded one is asked for, only these."""
     rounds = [
@@ -395,6 +403,8 @@ def _unrounded(those: Sequence[_Candidate], question: str) -> list[_Candidate]:
         for index, candidate in enumerate(those)
         if wording.ROUNDED.search(candidate.before) and any(_is_rounding(candidate, other) for other in those[:index])
     ]
+    if counted(question) and not units_asked(question):
+        return []  # 15.7 buses are 16
     if wording.ASKS_ROUNDED.search(question):
         return [msgspec.structs.replace(candidate, vague=False) for candidate in rounds]
     return [candidate for candidate in those if candidate not in rounds]
@@ -411,7 +421,7 @@ def _is_rounding(one: _Candidate, exact: _Candidate) -> bool:
     if rounded is None or given is None or not same_unit or rounded.value == given.value:
         return False
     step = Fraction(1, 10 ** len(bare[0].partition(".")[2]))
-    return abs(rounded.value - given.value) <= step / 2
+    return abs(Fraction(rounded.value) - Fraction(given.value)) <= step / 2
 
 
 def _is_label(one: _Candidate, question: str) -> bool:

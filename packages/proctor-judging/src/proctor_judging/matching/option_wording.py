@@ -40,6 +40,8 @@ RUNNER_UP = compile_later(r"(?P<first>最[^。；\n]{0,40}?)[，,]\s?其次(?:�
 WHILE_ONLY = compile_later(
     r",?\s(?:while|whereas)\s(?:option )?[A-H]\s[a-z]{2,12}(?:\s(?:up|for))?\s(?:only|just|merely)\b[^.;\n]*"
 )
+SECOND = compile_later(r"第[二三四五]|其次|次[大高长多]|\b(?:second|third|next)\b", re.IGNORECASE)
+DENIES = compile_later(r"[不没无未非]")
 LEAST = compile_later(r"\b(?:least|smallest|lowest|fewest|shortest|slowest|only)\b|最[小少低短慢]", re.IGNORECASE)
 ASKED_THING = compile_later(r"\b(?:which|what) ([a-z]{4,20})\b", re.IGNORECASE)
 
@@ -55,8 +57,8 @@ def plain_wording(text: str, question: str, *, wrong_wanted: bool) -> str:
     if not wrong_wanted:
         text = ALL_BUT_ARE_OUT.sub(r"The answer is \1", text)
         text = HAN_ALL_BUT_ARE_OUT.sub(r"答案是\1", text)
-    text = ASKED_QUALITY.sub(lambda said: "答案是" if _is_asked(said[1], question) else said[0], text)
-    text = RUNNER_UP.sub(r"\g<first>", text)
+    text = ASKED_QUALITY.sub(lambda said: _chooses(said, interrogative(question)), text)
+    text = text if SECOND.search(question) else RUNNER_UP.sub(r"\g<first>", text)
     text = text if LEAST.search(question) else WHILE_ONLY.sub("", text)
     text = JUDGED_LINE.sub(lambda line: f"{line['letter']} is {line['said']}.", text)
     text = ALL_BUT.sub(r"\1\2 except ", text)
@@ -71,6 +73,17 @@ def plain_wording(text: str, question: str, *, wrong_wanted: bool) -> str:
     return text
 
 
-def _is_asked(quality: str, question: str) -> bool:
-    """True if a question asks which option has a quality, in the same words: `没有错别字的` of `因此没有错别字的是C`."""
-    return any(quality[start:] in interrogative(question) for start in range(len(quality) - 3))
+def _chooses(said: re.Match[str], asked: str) -> str:
+    """Return plain words for the quality that a reply ascribes to an option: chosen where the question asks for it, not where for the opposite.
+
+    >>> asked = "下列没有错别字的是"
+    >>> [_chooses(ASKED_QUALITY.match(f"{quality}是B"), asked) for quality in ("没有错别字的", "有错别字的", "最常见的")]
+    ['答案是', '不选', '最常见的是']
+    """
+    quality = said[1]
+    positions = ((start, asked.find(quality[start:])) for start in range(len(quality) - 3))
+    rest = next(((quality[:start], asked[:at]) for start, at in positions if at >= 0), None)
+    if rest is None:
+        return said[0]
+    is_denied, is_asked_denied = (DENIES.search(before[-2:]) is not None for before in rest)
+    return "答案是" if is_denied == is_asked_denied else "不选"
