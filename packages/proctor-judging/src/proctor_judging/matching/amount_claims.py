@@ -303,9 +303,7 @@ def _narrowings(question: str) -> list[Callable[[Sequence[_Candidate]], list[_Ca
     asks_rest = wording.ASKS_REST.search(question) is not None
     dimensions = _dimensions_asked(question)
     return [
-        lambda those: [each for each in those if said - {1} and not _is_unit_rate(each, question)],
-        lambda those: _of_subject(those, question),
-        lambda those: _unrounded(those, question),
+        *_narrowings_by_wording(question, said),
         lambda those: [each for each in those if asks_year == (_is_year(each) and not asks_duration)],
         lambda those: [each for each in those if not _is_model(each)],
         lambda those: [each for each in those if _is_unknown(each, question)],
@@ -351,6 +349,17 @@ def _narrowings(question: str) -> list[Callable[[Sequence[_Candidate]], list[_Ca
             if each.before.strip(" :：,，") == "" and each.after.strip(" .。") == "" and each.order == those[-1].order
         ],
         lambda those: [each for each in those if not each.vague],
+    ]
+
+
+def _narrowings_by_wording(
+    question: str, said: set[object]
+) -> list[Callable[[Sequence[_Candidate]], list[_Candidate]]]:
+    """Return the rules that come first: without the rate of a unit, of the subject by name, and as exact as asked."""
+    return [
+        lambda those: [each for each in those if said - {1} and not _is_unit_rate(each, question)],
+        lambda those: _of_subject(those, question),
+        lambda those: _unrounded(those, question),
     ]
 
 

@@ -32,7 +32,7 @@ BELOW_ZERO = re.compile(r"^零下(?=\d)")
 PER = re.compile(r"^(?:每(?:秒|小时|分钟|天)|时速)")
 SCALE_ASKED = re.compile(r"\bin (thousands|millions|billions)\b|(?:多少|几)([万亿])(?=[元人吨个平辆台斤？?]|$)")
 RATE_OF = re.compile(r"\s(?:per|an?|each)\s([a-z]{3,20})$", re.IGNORECASE)
-ASKS_DATE = re.compile(r"\b(?:what|which) (?:date|day)\b(?! of the week)|[几哪一]?[几][号日]", re.IGNORECASE)
+ASKS_DATE = re.compile(r"\b(?:what|which) (?:date|day)\b(?! of the week)|几[号日]|哪一?[天日]", re.IGNORECASE)
 DAY = re.compile(r"(?:the )?(\d{1,2})(?:st|nd|rd|th)", re.IGNORECASE)
 SHARE = re.compile(r"(\d{1,6}(?:\.\d{1,3})?)\s?/\s?(\d{1,6})")
 SPACE = ("", " ")  # before a unit in Chinese, and in other languages
