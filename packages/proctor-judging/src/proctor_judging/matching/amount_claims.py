@@ -7,7 +7,6 @@ What still differs after that is a reading each: nobody can know which one is me
 
 import re
 from collections.abc import Callable, Sequence
-from fractions import Fraction
 
 import msgspec
 
@@ -24,21 +23,28 @@ from proctor_judging.matching.amount_evidence import (
 from proctor_judging.matching.amounts import (
     COUNTS,
     END_OF_NOUN,
-    HOW_MANY,
     LONE_ONE,
     ROSE_FROM,
     SPAN,
     YEAR,
     AmountSpan,
     amount_spans,
-    without_unit,
+)
+from proctor_judging.matching.asked_amounts import (
+    dimensions_asked,
+    is_rounding,
+    is_unit_rate,
+    modifiers,
+    total_line,
+    units_asked,
+    words_to_share,
 )
 from proctor_judging.matching.contradictions import contradicts
 from proctor_judging.matching.dates import read_moments
 from proctor_judging.matching.number_words import with_digits
 from proctor_judging.matching.numbers import read_number
 from proctor_judging.matching.quantities import read_quantity
-from proctor_judging.matching.question_words import MOST_CHARACTERS, echo, interrogative
+from proctor_judging.matching.question_words import echo, interrogative
 from proctor_judging.matching.sentences import (
     CLAUSE,
     CONTRAST,
@@ -99,7 +105,7 @@ def read_amounts(reply: str, question: str = "") -> tuple[Amount, ...]:
     >>> [amount.text for amount in read_amounts("two cats and 3 dogs")]
     ['two', '3']
     """
-    sentences = statements(reply) or _total_line(reply)
+    sentences = statements(reply) or total_line(reply)
     sentences = [sentence for sentence in sentences if not COURTESY.match(sentence)] or sentences
     asked = question if echo(question) else ""
     candidates = [
@@ -117,12 +123,6 @@ def read_amounts(reply: str, question: str = "") -> tuple[Amount, ...]:
         Amount(one.text, one.after[: wording.NOUN].strip(), one.before[-wording.NOUN :])
         for one in list(values.values())[:MOST_READINGS]
     )
-
-
-def _total_line(reply: str) -> list[str]:
-    """Return the last line of a list where it is labelled as the total of the others: `- Total: 48 + 24 = 72`."""
-    last = reply.rstrip().rpartition("\n")[2]
-    return split(last)[:1] if wording.TOTAL_LINE.match(last) else []
 
 
 def _values(candidates: Sequence[_Candidate]) -> dict[object, _Candidate]:
@@ -285,7 +285,7 @@ def _candidate(clause: str, span: AmountSpan, order: int, *, doubted: bool) -> _
 
 def _narrowings(question: str) -> list[Callable[[Sequence[_Candidate]], list[_Candidate]]]:
     """Return the rules that leave fewer candidates, in order; one that would leave none does not apply."""
-    words = _words(interrogative(question)) if question else set()
+    words = words_to_share(interrogative(question)) if question else set()
     said = {_value(span.text) for piece in split(question) for span in amount_spans(piece)} if question else set()
     asks_year = wording.ASKS_YEAR.search(question) is not None
     units = [name for name in units_asked(question) if name not in COUNTS]
@@ -294,14 +294,14 @@ def _narrowings(question: str) -> list[Callable[[Sequence[_Candidate]], list[_Ca
     counters = wording.COUNTER_ASKED.findall(interrogative(question))
     counter = counters[-1] if counters else ""
     asks_before = wording.BEFORE_CHANGE.search(question) is not None
-    asked_first = _modifiers(question)
+    asked_first = modifiers(question)
     asks_whole = asks_for_whole(question)
     asks_total = asks_whole or wording.TOTAL.search(question) is not None or re.search("共", question) is not None
     asks_duration = wording.ASKS_YEARS.search(question) is not None
     asks_difference = wording.ASKS_DIFFERENCE.search(question) is not None
     asks_speed = wording.ASKS_SPEED.search(question) is not None
     asks_rest = wording.ASKS_REST.search(question) is not None
-    dimensions = _dimensions_asked(question)
+    dimensions = dimensions_asked(question)
     return [
         *_narrowings_by_wording(question, said),
         lambda those: [each for each in those if asks_year == (_is_year(each) and not asks_duration)],
@@ -337,7 +337,7 @@ def _narrowings(question: str) -> list[Callable[[Sequence[_Candidate]], list[_Ca
         lambda those: _of_winner(those, question),
         lambda those: _asked_for(those, question),
         lambda those: _on_the_matter(those, words),
-        lambda those: [each for each in those if asked_first & _words(each.segment)],
+        lambda those: [each for each in those if asked_first & words_to_share(each.segment)],
         lambda those: _nearest(those, words),
         lambda those: _counted(those, words, noun_only=True),
         lambda those: _counted(those, words, noun_only=False),
@@ -357,7 +357,7 @@ def _narrowings_by_wording(
 ) -> list[Callable[[Sequence[_Candidate]], list[_Candidate]]]:
     """Return the rules that come first: without the rate of a unit, of the subject by name, and as exact as asked."""
     return [
-        lambda those: [each for each in those if said - {1} and not _is_unit_rate(each, question)],
+        lambda those: [each for each in those if said - {1} and not is_unit_rate(each.before, question)],
         lambda those: _of_subject(those, question),
         lambda those: _unrounded(those, question),
     ]
@@ -377,14 +377,6 @@ def _is_year(one: _Candidate) -> bool:
         or wording.IN_A_YEAR.search(one.before) is not None
         or not re.match(r"\s?[A-Za-z\u3400-\u9fff]", one.after)
     )
-
-
-def _is_unit_rate(one: _Candidate, question: str) -> bool:
-    """True for how much of one unit another one is, unless the question asks it: the 100 of `1米=100厘米`."""
-    rate = wording.UNIT_RATE.search(one.before)
-    if rate is None or read_unit(rate[1]) is None:
-        return False
-    return re.search(rf"(?:\b1\s?|一|每|\b(?:one|an?|per|each|every)\s){re.escape(rate[1])}", question) is None
 
 
 def _of_subject(those: Sequence[_Candidate], question: str) -> list[_Candidate]:
@@ -410,27 +402,14 @@ def _unrounded(those: Sequence[_Candidate], question: str) -> list[_Candidate]:
     rounds = [
         candidate
         for index, candidate in enumerate(those)
-        if wording.ROUNDED.search(candidate.before) and any(_is_rounding(candidate, other) for other in those[:index])
+        if wording.ROUNDED.search(candidate.before)
+        and any(is_rounding(candidate.text, other.text) for other in those[:index])
     ]
     if counted(question) and not units_asked(question):
         return []  # 15.7 buses are 16
     if wording.ASKS_ROUNDED.search(question):
         return [msgspec.structs.replace(candidate, vague=False) for candidate in rounds]
     return [candidate for candidate in those if candidate not in rounds]
-
-
-def _is_rounding(one: _Candidate, exact: _Candidate) -> bool:
-    """True if an amount is another one to fewer digits, in the same unit or none."""
-    bare = [
-        text if read_number(text) is not None else without_unit(text)
-        for text in (tidy(candidate.text) for candidate in (one, exact))
-    ]
-    rounded, given = map(read_number, bare)
-    same_unit = one.text.removeprefix(bare[0]) == exact.text.removeprefix(bare[1])
-    if rounded is None or given is None or not same_unit or rounded.value == given.value:
-        return False
-    step = Fraction(1, 10 ** len(bare[0].partition(".")[2]))
-    return abs(Fraction(rounded.value) - Fraction(given.value)) <= step / 2
 
 
 def _is_label(one: _Candidate, question: str) -> bool:
@@ -454,22 +433,6 @@ def _is_unknown(one: _Candidate, question: str) -> bool:
     """True for what an unknown of the question equals at the end of a clause: the 5 of `x = 5`, not the 15 of `3x = 15`."""
     unknown = wording.UNKNOWN.search(one.before) if one.after.strip(" .。!！") == "" else None
     return unknown is not None and re.search(rf"(?<![A-Za-z]){unknown[1]}(?![A-Za-z])", question) is not None
-
-
-def units_asked(question: str) -> list[str]:
-    """Return the units that a question names, and `%` where it asks for a share.
-
-    >>> units_asked("How many kilometres is it in a day?"), units_asked("温度是多少摄氏度？"), units_asked("百分之几？")
-    (['kilometres'], ['摄氏度'], ['%'])
-    """
-    names = [match[1] or match[2] for match in wording.UNIT_ASKED.finditer(question[:MOST_CHARACTERS])]
-    for how in HOW_MANY.finditer(question[:MOST_CHARACTERS]):
-        longest_first = (how[1][:size] for size in range(len(how[1]), 0, -1))
-        names += [name for name in longest_first if read_unit(name) is not None][:1]
-    names += ["kcal"] * any("calorie" in name for name in names)
-    return [name for name in names if read_unit(name) is not None] + ["%"] * (
-        wording.ASKS_SHARE.search(question) is not None
-    )
 
 
 def _with_unit(those: Sequence[_Candidate], units: Sequence[str]) -> list[_Candidate]:
@@ -572,13 +535,6 @@ def _is_difference(one: _Candidate) -> bool:
     )
 
 
-def _dimensions_asked(question: str) -> object:
-    """Return the dimensions of the unit in which what is asked can be given; None where the question does not tell."""
-    asked = wording.HOW_BIG.search(interrogative(question)) if question else None
-    unit = read_unit("km" if asked["length"] else "kg") if asked is not None else None
-    return None if unit is None else unit.dimensions
-
-
 def _dimensions(one: _Candidate) -> object:
     quantity = read_quantity(tidy(one.text))
     return None if quantity is None else quantity.unit.dimensions
@@ -586,12 +542,14 @@ def _dimensions(one: _Candidate) -> object:
 
 def _on_the_matter(those: Sequence[_Candidate], words: set[str]) -> list[_Candidate]:
     """Return the amounts whose clause is not about something else, unless only those share words with the question."""
-    return [candidate for candidate in those if not candidate.contrary and words & _words(candidate.context)]
+    return [candidate for candidate in those if not candidate.contrary and words & words_to_share(candidate.context)]
 
 
 def _nearest(those: Sequence[_Candidate], words: set[str]) -> list[_Candidate]:
     """Return the amounts of the clauses that share most words with the question."""
-    shared = [(len(words & _words(candidate.context)), len(words & echo(candidate.context))) for candidate in those]
+    shared = [
+        (len(words & words_to_share(candidate.context)), len(words & echo(candidate.context))) for candidate in those
+    ]
     return [candidate for candidate, count in zip(those, shared, strict=True) if any(count) and count == max(shared)]
 
 
@@ -600,14 +558,10 @@ def _counted(those: Sequence[_Candidate], words: set[str], *, noun_only: bool) -
     around = [
         END_OF_NOUN.split(candidate.after, maxsplit=1)[0] if noun_only else candidate.segment for candidate in those
     ]
-    shared = [len({word for word in words & _words(text) if len(word) > 1 or not word.isascii()}) for text in around]
+    shared = [
+        len({word for word in words & words_to_share(text) if len(word) > 1 or not word.isascii()}) for text in around
+    ]
     return [candidate for candidate, count in zip(those, shared, strict=True) if count and count == max(shared)]
-
-
-def _modifiers(question: str) -> set[str]:
-    """Return the words that narrow down what is counted: `gold` of `how many gold medals`."""
-    counted = wording.HOW_MANY_OF.search(question[-MOST_CHARACTERS:])
-    return echo(" ".join(counted[1].split()[:-1])) if counted is not None else set()
 
 
 def _is_of_year(one: _Candidate, said: set[object]) -> bool:
@@ -637,11 +591,6 @@ def _is_multiplier(one: _Candidate) -> bool:
 def _is_money(one: _Candidate) -> bool:
     quantity = read_quantity(tidy(one.text))
     return quantity is not None and any(name.isupper() and len(name) == 3 for name, _ in quantity.unit.dimensions)
-
-
-def _words(text: str) -> set[str]:
-    """Return the words of a text that a question may share, those in Chinese also as pairs of characters."""
-    return (echo(text) - wording.PRONOUNS) | set(wording.HAN_PAIR.findall(text[:MOST_CHARACTERS]))
 
 
 def _harmless(text: str) -> str:

@@ -12,8 +12,9 @@ from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
 from proctor.core.trajectory import Trajectory
 from proctor.scorers.targets import arguable, no_target, targets_of
-from proctor_judging.matching.amount_claims import Amount, read_amounts, units_asked
+from proctor_judging.matching.amount_claims import Amount, read_amounts
 from proctor_judging.matching.amounts import counted_noun, without_unit
+from proctor_judging.matching.asked_amounts import units_asked
 from proctor_judging.matching.extract import final_answer
 from proctor_judging.matching.numbers import read_number
 from proctor_judging.matching.quantities import read_quantity

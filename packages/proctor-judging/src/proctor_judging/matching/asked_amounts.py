@@ -1,0 +1,74 @@
+"""What a question asks of an amount: its units and dimensions, whose it is, how exact; and the line of a list that totals it."""
+
+import re
+from fractions import Fraction
+
+from proctor_judging.matching import amount_wording as wording
+from proctor_judging.matching.amounts import HOW_MANY, without_unit
+from proctor_judging.matching.numbers import read_number
+from proctor_judging.matching.question_words import MOST_CHARACTERS, echo, interrogative
+from proctor_judging.matching.sentences import split
+from proctor_judging.matching.text import tidy
+from proctor_judging.matching.unit_table import read_unit
+
+
+def units_asked(question: str) -> list[str]:
+    """Return the units that a question names, and `%` where it asks for a share.
+
+    >>> units_asked("How many kilometres is it in a day?"), units_asked("温度是多少摄氏度？"), units_asked("百分之几？")
+    (['kilometres'], ['摄氏度'], ['%'])
+    """
+    names = [match[1] or match[2] for match in wording.UNIT_ASKED.finditer(question[:MOST_CHARACTERS])]
+    for how in HOW_MANY.finditer(question[:MOST_CHARACTERS]):
+        longest_first = (how[1][:size] for size in range(len(how[1]), 0, -1))
+        names += [name for name in longest_first if read_unit(name) is not None][:1]
+    names += ["kcal"] * any("calorie" in name for name in names)
+    return [name for name in names if read_unit(name) is not None] + ["%"] * (
+        wording.ASKS_SHARE.search(question) is not None
+    )
+
+
+def dimensions_asked(question: str) -> object:
+    """Return the dimensions of the unit in which what is asked can be given; None where the question does not tell."""
+    asked = wording.HOW_BIG.search(interrogative(question)) if question else None
+    unit = read_unit("km" if asked["length"] else "kg") if asked is not None else None
+    return None if unit is None else unit.dimensions
+
+
+def modifiers(question: str) -> set[str]:
+    """Return the words that narrow down what is counted: `gold` of `how many gold medals`."""
+    counted = wording.HOW_MANY_OF.search(question[-MOST_CHARACTERS:])
+    return echo(" ".join(counted[1].split()[:-1])) if counted is not None else set()
+
+
+def is_rounding(amount: str, exact: str) -> bool:
+    """True if an amount is another one to fewer digits, in the same unit or none."""
+    bare = [
+        text if read_number(text) is not None else without_unit(text)
+        for text in (tidy(given) for given in (amount, exact))
+    ]
+    rounded, given = map(read_number, bare)
+    same_unit = amount.removeprefix(bare[0]) == exact.removeprefix(bare[1])
+    if rounded is None or given is None or not same_unit or rounded.value == given.value:
+        return False
+    step = Fraction(1, 10 ** len(bare[0].partition(".")[2]))
+    return abs(Fraction(rounded.value) - Fraction(given.value)) <= step / 2
+
+
+def is_unit_rate(before: str, question: str) -> bool:
+    """True if words before an amount make it that of one unit in another one, unless the question asks it: the 100 of `1米=100厘米`."""
+    rate = wording.UNIT_RATE.search(before)
+    if rate is None or read_unit(rate[1]) is None:
+        return False
+    return re.search(rf"(?:\b1\s?|一|每|\b(?:one|an?|per|each|every)\s){re.escape(rate[1])}", question) is None
+
+
+def total_line(reply: str) -> list[str]:
+    """Return the last line of a list where it is labelled as the total of the others: `- Total: 48 + 24 = 72`."""
+    last = reply.rstrip().rpartition("\n")[2]
+    return split(last)[:1] if wording.TOTAL_LINE.match(last) else []
+
+
+def words_to_share(text: str) -> set[str]:
+    """Return the words of a text that a question may share, those in Chinese also as pairs of characters."""
+    return (echo(text) - wording.PRONOUNS) | set(wording.HAN_PAIR.findall(text[:MOST_CHARACTERS]))
