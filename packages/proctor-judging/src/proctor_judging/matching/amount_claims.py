@@ -37,7 +37,7 @@ from proctor_judging.matching.asked_amounts import (
     modifiers,
     total_line,
     units_asked,
-    words_to_share,
+    words_in,
 )
 from proctor_judging.matching.contradictions import contradicts
 from proctor_judging.matching.dates import read_moments
@@ -285,7 +285,7 @@ def _candidate(clause: str, span: AmountSpan, order: int, *, doubted: bool) -> _
 
 def _narrowings(question: str) -> list[Callable[[Sequence[_Candidate]], list[_Candidate]]]:
     """Return the rules that leave fewer candidates, in order; one that would leave none does not apply."""
-    words = words_to_share(interrogative(question)) if question else set()
+    words = words_in(interrogative(question)) if question else set()
     said = {_value(span.text) for piece in split(question) for span in amount_spans(piece)} if question else set()
     asks_year = wording.ASKS_YEAR.search(question) is not None
     units = [name for name in units_asked(question) if name not in COUNTS]
@@ -327,8 +327,8 @@ def _narrowings(question: str) -> list[Callable[[Sequence[_Candidate]], list[_Ca
         lambda those: [each for each in those if wording.EACH_OF.search(interrogative(question)) and _is_rate(each)],
         lambda those: [each for each in those if not LONE_ONE.match(each.text)],
         lambda those: [each for each in those if wording.TIMES.search(question) or not _is_multiplier(each)],
-        lambda those: [each for each in those if negative and negations(_harmless(each.clause))],
-        lambda those: [each for each in those if negative or not negations(_harmless(each.after))],
+        lambda those: [each for each in those if negative and negations(HARMLESS.sub("·", each.clause))],
+        lambda those: [each for each in those if negative or not negations(HARMLESS.sub("·", each.after))],
         lambda those: [each for each in those if wording.TOTAL.search(question) and wording.TOTAL.search(each.clause)],
         lambda those: _latest(those, question),
         lambda those: _concluding(those, question),
@@ -337,7 +337,7 @@ def _narrowings(question: str) -> list[Callable[[Sequence[_Candidate]], list[_Ca
         lambda those: _of_winner(those, question),
         lambda those: _asked_for(those, question),
         lambda those: _on_the_matter(those, words),
-        lambda those: [each for each in those if asked_first & words_to_share(each.segment)],
+        lambda those: [each for each in those if asked_first & words_in(each.segment)],
         lambda those: _nearest(those, words),
         lambda those: _counted(those, words, noun_only=True),
         lambda those: _counted(those, words, noun_only=False),
@@ -542,14 +542,12 @@ def _dimensions(one: _Candidate) -> object:
 
 def _on_the_matter(those: Sequence[_Candidate], words: set[str]) -> list[_Candidate]:
     """Return the amounts whose clause is not about something else, unless only those share words with the question."""
-    return [candidate for candidate in those if not candidate.contrary and words & words_to_share(candidate.context)]
+    return [candidate for candidate in those if not candidate.contrary and words & words_in(candidate.context)]
 
 
 def _nearest(those: Sequence[_Candidate], words: set[str]) -> list[_Candidate]:
     """Return the amounts of the clauses that share most words with the question."""
-    shared = [
-        (len(words & words_to_share(candidate.context)), len(words & echo(candidate.context))) for candidate in those
-    ]
+    shared = [(len(words & words_in(candidate.context)), len(words & echo(candidate.context))) for candidate in those]
     return [candidate for candidate, count in zip(those, shared, strict=True) if any(count) and count == max(shared)]
 
 
@@ -558,9 +556,7 @@ def _counted(those: Sequence[_Candidate], words: set[str], *, noun_only: bool) -
     around = [
         END_OF_NOUN.split(candidate.after, maxsplit=1)[0] if noun_only else candidate.segment for candidate in those
     ]
-    shared = [
-        len({word for word in words & words_to_share(text) if len(word) > 1 or not word.isascii()}) for text in around
-    ]
+    shared = [len({word for word in words & words_in(text) if len(word) > 1 or not word.isascii()}) for text in around]
     return [candidate for candidate, count in zip(those, shared, strict=True) if count and count == max(shared)]
 
 
@@ -591,10 +587,6 @@ def _is_multiplier(one: _Candidate) -> bool:
 def _is_money(one: _Candidate) -> bool:
     quantity = read_quantity(tidy(one.text))
     return quantity is not None and any(name.isupper() and len(name) == 3 for name, _ in quantity.unit.dimensions)
-
-
-def _harmless(text: str) -> str:
-    return HARMLESS.sub("·", text)
 
 
 def _is_complement(one: _Candidate) -> bool:

@@ -69,6 +69,6 @@ def total_line(reply: str) -> list[str]:
     return split(last)[:1] if wording.TOTAL_LINE.match(last) else []
 
 
-def words_to_share(text: str) -> set[str]:
+def words_in(text: str) -> set[str]:
     """Return the words of a text that a question may share, those in Chinese also as pairs of characters."""
     return (echo(text) - wording.PRONOUNS) | set(wording.HAN_PAIR.findall(text[:MOST_CHARACTERS]))
