@@ -63,7 +63,8 @@ def read_refusal(reply: str, question: str = "") -> Declined | None:
         return None
     weights, constant = read_weights()
     read = [
-        (sum(weights.get(name, 0.0) for name in features), text) for text, features in read_features(reply, question)
+        (round(sum(weights.get(name, 0.0) for name in features), 4), text)
+        for text, features in read_features(reply, question)
     ]
     if not read:
         return None
