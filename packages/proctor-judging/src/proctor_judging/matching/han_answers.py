@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from proctor_judging.matching.contradictions import contradicts
-from proctor_judging.matching.han_names import BRACKET, LEAD, LINK, forms_of, kind_asked, trimmed
+from proctor_judging.matching.han_names import BRACKET, LEAD, LINK, SEVERAL, forms_of, kind_asked, trimmed
 from proctor_judging.matching.han_question import HanQuestion, read_han_question, winning_verbs
 from proctor_judging.matching.patterns import compile_later
 from proctor_judging.matching.question_words import HAN
@@ -31,6 +31,7 @@ COPULA = compile_later(
     r"(?:应该|应当|应|就|正|便|则|即|也|都|才|乃)?(?:是(?!由|否|不是)|被?(?:誉为|称为|称作|视为|公认为)|堪称|号称|(?<![成作认因现])为(?![了什何主])|叫做?(?!人)|称为|称作|名叫|名为|指的是|当属|当数|要数|属于|莫过于|即(?!将|便|使)|只有|成为|归功于|归为|等于)"
 )
 PRONOUN = compile_later("[他她它其]|这(?:也|就|都|便)?是")
+WHEREAS = compile_later("而(?![且是非言])")
 DEMONSTRATIVE = compile_later(r"[这那该其它他她此]|本")
 AGENT = compile_later(rf"(?:由|被|归功于|出自|归于|来自)([{HAN}A-Za-z·\"《》-]{{2,32}})")
 PLACED = compile_later(rf"(?:于|在|[到抵]达?|至|去|自|从)\s?([{HAN}A-Za-z·\d\"《》/._~-]{{2,24}})")
@@ -65,8 +66,10 @@ ALSO = compile_later(
 MAINLY = compile_later("以([^，,。]{1,16})为主")
 WORD = compile_later(r"[A-Za-z\d][A-Za-z\d_.+#-]*(?: [A-Za-z][A-Za-z\d_.+#-]*)*")
 MATHEMATICAL = compile_later(r"[=<>≤≥√]|[(（]-?\d+[,，]")
-LONGEST_BARE = 14
+NOUN = compile_later(rf"(?<=的)[{HAN}]{{2,4}}$")
+LONGEST_BARE, LONGEST_NOUN = 14, 4
 HALF, MOST_KNOWN = 0.5, 0.4
+LAST_OF_ALL = compile_later("[，,]最[终后]")  # in time, or of a row: no conclusion
 MORE = 0.4  # by which a later clause must be surer to count
 
 
@@ -104,6 +107,8 @@ def read_han_answer(sentences: Sequence[str], question: str) -> tuple[str, ...]:
         if not at and (bare := _bare(plain, asked)):
             best, said = _GapReading(bare, 1 if _share(bare, asked) else 2.4), clause
         slot = max(_slots(plain, asked), key=lambda slot: slot.strength, default=NOTHING)
+        if at and _is_of_another(plain, clauses[at - 1], asked):
+            continue
         strength = slot.strength - (at > 0 and PRONOUN.match(plain) is not None)
         if strength > best.strength + (MORE if best.text else 0):
             best, said = slot, clause
@@ -130,6 +135,11 @@ def without_opening(sentence: str) -> str:
     return sentence
 
 
+def _is_of_another(clause: str, before: str, asked: HanQuestion) -> bool:
+    """True if a clause contrasts another thing with the one of the clause before: 而线粒体负责的是呼吸作用."""
+    return WHEREAS.match(clause) is not None and _share(clause, asked) < _share(BRACKET.sub("", before), asked)
+
+
 def _doubts(sentence: str) -> bool:
     """True if a sentence only guesses; a consequence that may follow is no guess."""
     return GUESS.search(POSSIBLE.sub("", sentence)) is not None
@@ -150,7 +160,13 @@ def amount_alone(sentences: Sequence[str]) -> str:
 def _clauses(sentences: Sequence[str], asked: HanQuestion) -> Iterable[str]:
     """Yield the clauses that say something for certain."""
     for sentence in sentences:
+        subject = ""
         for clause in map(str.strip, _split(_essence(sentence, asked))):
+            whole, is_subject = subject + clause, len(clause) > 1 and asked.left.startswith(clause)
+            subject, clause = (
+                clause if is_subject else "",
+                whole if subject and whole.startswith(asked.left) else clause,
+            )
             if clause and not _is_set_aside(clause, asked):
                 yield clause
 
@@ -160,6 +176,10 @@ def _essence(sentence: str, asked: HanQuestion) -> str:
     plain = MAINLY.sub(r"主要是\1", without_opening(sentence))
     conclusion = list(SO.finditer(plain))
     concluded = plain[conclusion[-1].end() :] if conclusion else ""
+    if LAST_OF_ALL.match(plain, conclusion[-1].start() if conclusion else 0) and _share(concluded, asked) < _share(
+        plain[: conclusion[-1].start()], asked
+    ):
+        concluded = ""
     if concluded.strip() and (not asked.options or _named(concluded, asked)):
         plain = concluded
     for pattern, instead in () if asked.denied else CONTRAST:
@@ -281,8 +301,10 @@ def _slots(clause: str, asked: HanQuestion) -> Iterable[_GapReading]:
     if asked.head and (lettered := re.search(rf"{re.escape(asked.head)} ?[A-Z\d]{{1,3}}(?![A-Za-z\d])", clause)):
         yield _GapReading(lettered[0], 2)
     lead = LEAD.match(clause)
-    if lead is not None and re.search("[是为叫]", lead[0]) and (text := trimmed(clause)) not in asked.text:
+    if lead is not None and re.search("是|(?<![认因])为|叫", lead[0]) and (text := trimmed(clause)) not in asked.text:
         yield _GapReading(text, 1.3)
+    if len(named := _with_noun(clause, asked)) == 1:
+        yield _GapReading(named.pop(), 1.5)
     share = _share(clause, asked)
     pattern = AGENT if asked.asks_agent and share else PLACED if asked.asks_where else None
     for match in pattern.finditer(clause) if pattern is not None else ():
@@ -295,6 +317,27 @@ def _slots(clause: str, asked: HanQuestion) -> Iterable[_GapReading]:
     spans = [span for span in _unknown(clause, asked) if len(span) > 1]
     if len(spans) == 1:
         yield _GapReading(spans[0], share)
+
+
+def _with_noun(clause: str, asked: HanQuestion) -> set[str]:
+    """Return what has the noun that the question asks for behind it: 青藏高原, asked for 哪个高原, or `ls` of `ls 命令`."""
+    of_left = NOUN.search(asked.left) if not asked.right else None
+    noun = asked.head or (of_left[0] if of_left is not None else asked.right)
+    if not 1 < len(noun) <= LONGEST_NOUN or not asked.gap or asked.asks_who or SEVERAL.search(asked.gap):
+        return set()
+    foreign = {
+        match[0] for match in WORD.finditer(clause) if clause.startswith(noun, _after_space(clause, match.end()))
+    }
+    if of_left is not None or foreign:
+        return {name for name in foreign if name not in asked.text}
+    named = {
+        match[1] for match in re.finditer(rf"(?:^|[于在是为的到从由至自])([{HAN}]{{1,6}}?{re.escape(noun)})", clause)
+    }
+    return {name for name in named if name not in asked.text}
+
+
+def _after_space(clause: str, at: int) -> int:
+    return at + clause.startswith(" ", at)
 
 
 def _around_verb(clause: str, asked: HanQuestion, share: float) -> Iterable[_GapReading]:
