@@ -22,6 +22,15 @@ CASES = {
     "a word of another script with the noun of the question": (
         "Python里用什么关键字定义类？", "在 Python 中用 class 关键字定义类，匿名函数可以用 lambda。", "class", "lambda"
     ),
+    "alternatives in brackets": ("这条新闻属于哪一类（军事/科技/旅游）：“新款芯片今日发布。”", "类别：科技\n\n理由：内容涉及芯片。", "科技", "军事"),
+    "alternatives of another script": ("咖啡的英文常用哪个词，coffee 还是 cocoa?", "是 coffee。cocoa 是可可。", "coffee", "cocoa"),
+    "alternatives with one verb": (
+        "肺结核是细菌引起的还是病毒引起的？", "肺结核由细菌（结核杆菌）引起，所以要用抗生素，抗生素对病毒无效。", "细菌", "病毒"
+    ),
+    "alternatives with a preposition": ("光在玻璃中和在水中，哪个传播更快？", "在水中更快。", "水中", "玻璃中"),
+    "the measure word of the question": ("人有多少对肋骨？", "正常人有12对、共24根肋骨。", "12对", "24"),
+    "a part that the question does not name": ("一支排球队场上有几名队员？", "每队六人，其中一名是自由人。", "6", "1"),
+    "the ordinal of the question": ("《合唱》是贝多芬的第几交响曲？", "《合唱》是贝多芬的第九交响曲。第六是《田园》。", "第九", "第六"),
 }  # fmt: skip
 
 

@@ -18,7 +18,7 @@ from proctor_judging.matching.dates import read_moments
 from proctor_judging.matching.echoed_predicates import denied_subject, lettered
 from proctor_judging.matching.extract import final_answer
 from proctor_judging.matching.han_answers import amount_alone, read_han_answer, without_opening
-from proctor_judging.matching.han_clauses import answering_clause, span_of, weekday
+from proctor_judging.matching.han_clauses import answering_clause, ordinal, span_of, weekday
 from proctor_judging.matching.han_names import name_forms
 from proctor_judging.matching.lists import read_items
 from proctor_judging.matching.number_words import with_digits
@@ -322,6 +322,8 @@ def _of_shape(text: str, sentences: Sequence[str], asked: QuestionForm, question
     """Return the forms of a claim whose kind the question or the sentence shows: a weekday, a term, a cause, a formula, a Chinese name."""
     if day := weekday(sentences, asked):
         return (day,)
+    if nth := ordinal(sentences, asked.clause):
+        return nth
     if asked.kind in ("amount", "moment") and not asked.clause.isascii() and (span := span_of(sentences)):
         return (span,)
     if value := _of_term(text, question):

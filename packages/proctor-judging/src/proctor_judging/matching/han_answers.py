@@ -100,7 +100,7 @@ def read_han_answer(sentences: Sequence[str], question: str) -> tuple[str, ...]:
     if not clauses or (asked.options and not any(_named(clause, asked) for clause in clauses)):
         clauses = list(_clauses(sentences, asked))
     if asked.options and (option := _option(clauses, asked)):
-        return (option,)
+        return tuple(dict.fromkeys((option, WITHIN.sub("", option) or option)))
     best = NOTHING
     for at, clause in enumerate(clauses):
         plain = BRACKET.sub("", clause)
@@ -161,12 +161,10 @@ def _clauses(sentences: Sequence[str], asked: HanQuestion) -> Iterable[str]:
     """Yield the clauses that say something for certain."""
     for sentence in sentences:
         subject = ""
-        for clause in map(str.strip, _split(_essence(sentence, asked))):
-            whole, is_subject = subject + clause, len(clause) > 1 and asked.left.startswith(clause)
-            subject, clause = (
-                clause if is_subject else "",
-                whole if subject and whole.startswith(asked.left) else clause,
-            )
+        for piece in map(str.strip, _split(_essence(sentence, asked))):
+            whole = subject + piece
+            clause = whole if subject and whole.startswith(asked.left) else piece
+            subject = piece if len(piece) > 1 and asked.left.startswith(piece) else ""
             if clause and not _is_set_aside(clause, asked):
                 yield clause
 
@@ -180,7 +178,7 @@ def _essence(sentence: str, asked: HanQuestion) -> str:
         plain[: conclusion[-1].start()], asked
     ):
         concluded = ""
-    if concluded.strip() and (not asked.options or _named(concluded, asked)):
+    if concluded.strip() and (not asked.options or _named(_split(concluded)[0], asked)):
         plain = concluded
     for pattern, instead in () if asked.denied else CONTRAST:
         plain = pattern.sub(instead, plain)

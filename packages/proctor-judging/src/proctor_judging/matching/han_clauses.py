@@ -1,7 +1,7 @@
 """Choose the clause of a Chinese reply that answers for an amount or a moment: the one that concludes, or that shares the time its question is about."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 from proctor_judging.matching.amounts import SPAN
 from proctor_judging.matching.asked import QuestionForm
@@ -44,6 +44,11 @@ ASKS_WEEKDAY = compile_later(
 WEEKDAY = compile_later(r"(?:星期|周|礼拜)[一二三四五六日天]|\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day\b")
 LAST_WEEKDAY = compile_later(rf"(?:\bis(?: a)? |是|为)({WEEKDAY.pattern})\W*$")
 GAP = compile_later(r"(?:大?约)?(?:多少|几|哪一?[年月天日])")
+NUMERALS = "零一二两三四五六七八九十百千万"
+MEASURE_WORD = compile_later("(?<!第)(?:几|多少)([节对条只颗根块张本座句章轮届层门辆艘架支枚瓣粒])")
+ASKS_ORDINAL = compile_later(rf"第几([{HAN}]{{1,4}})[?？]?$")
+LIMIT = compile_later("至少|最多|至多|不到|超过|比")
+ONE_OF_THEM = compile_later(rf"其中有?[一1][{HAN}]是")
 SHORTEST_SUBJECT = 4
 SAID_OF = compile_later(
     r"(?:就|应该|应|大?约)?(?:是|为|等于|即)(?=[约大]{0,2}[-−]?[\d零一二两三四五六七八九十百千万])(.+)"
@@ -83,6 +88,12 @@ def answering_clause(sentences: Sequence[str], asked: QuestionForm) -> list[str]
     clauses = [clause for clause in clauses if DIGIT.search(clause)]
     if asked.kind == "moment":
         clauses = [clause for clause in clauses if not GONE.search(clause)] or clauses
+    if counted := _counted(clauses, question):
+        return ["是" + counted]
+    pairs = {question[at : at + 2] for at in range(len(question) - 1)}
+    clauses = [clause for clause in clauses if not ONE_OF_THEM.match(clause) or _shared(clause, pairs)] or clauses
+    if len(clauses) == 1 and ONE_OF_THEM.search("，".join(sentences)):
+        return clauses
     dated = [clause for clause in clauses if DATED.search(clause)]
     if asked.kind == "moment" and len(dated) == 1 and not negations(dated[0]):
         return dated
@@ -119,9 +130,42 @@ def _nearest(clauses: Sequence[str], question: str) -> list[str]:
     if any(CHANGED.search(clause) for clause in clauses):
         return []
     pairs = {question[at : at + 2] for at in range(len(question) - 1)}
-    shared = [sum(clause[at : at + 2] in pairs for at in range(len(clause) - 1)) for clause in clauses]
+    shared = [_shared(clause, pairs) for clause in clauses]
     near = [clause for clause, share in zip(clauses, shared, strict=True) if share]
     return near if len(near) == 1 and not negations(near[0]) else []
+
+
+def _shared(clause: str, pairs: Set[str]) -> int:
+    return sum(clause[at : at + 2] in pairs for at in range(len(clause) - 1))
+
+
+def _counted(clauses: Sequence[str], question: str) -> str:
+    """Return the one amount of several that has the measure word or the ordinal of the question: `4节` of `每节12分钟，共4节`, asked for 几节."""
+    measure = MEASURE_WORD.search(question)
+    plain = "，".join(clauses)
+    if measure is None or negations(plain):
+        return ""
+    number = rf"(?<![^，是有共为：:、])[\d{NUMERALS}]+{measure[1]}"
+    counted = {match[0] for match in re.finditer(number, plain)}
+    others = re.sub(number, "", plain)
+    sure = DIGIT.search(others) and not re.search(rf"[\d{NUMERALS}]{measure[1]}", others) and not LIMIT.search(plain)
+    return counted.pop() if len(counted) == 1 and sure else ""
+
+
+def ordinal(sentences: Sequence[str], question: str) -> tuple[str, ...]:
+    """Return which of a row a reply names, with and without the noun of the question; () unless it names one.
+
+    >>> ordinal(["《命运》是贝多芬的第五交响曲", "第六是《田园》"], "《命运》是第几交响曲？")
+    ('第五交响曲', '第五', '五')
+    """
+    asked, text = ASKS_ORDINAL.search(question), "，".join(sentences)
+    if asked is None or GUESS.search(text) or OTHERS_SAY.search(text) or negations(text):
+        return ()
+    named = set(re.findall(rf"第([\d{NUMERALS}]+){asked[1]}", text))
+    if len(named) != 1:
+        return ()
+    number = named.pop()
+    return f"第{number}{asked[1]}", f"第{number}", number
 
 
 def _without_asides(sentences: Sequence[str], question: str) -> list[str]:

@@ -1,6 +1,8 @@
 """Take a Chinese question apart: what stands on either side of its interrogative, the noun that this belongs to, and the options it names."""
 
+import os
 import re
+from collections.abc import Sequence
 from functools import cache, lru_cache
 
 import msgspec
@@ -28,6 +30,8 @@ BETWEEN = compile_later(
 )
 OR = compile_later(rf"({ITEM}{{1,16}})[，,]?还是({ITEM}{{1,10}}?)(?=$|[，,：:。？?]|的$|呢)")
 AFTER_VERB = compile_later(r"^.*(?:是|属于|在|到|算|为|从|用|坐|选|喝|吃|要|去|住|往|于|更)")
+ASCII_END = compile_later("[!-~]+$")
+SLASHED = compile_later(rf"[（(]({ITEM}{{1,12}}(?:/{ITEM}{{1,12}})+)[)）]")
 OF_THEM = compile_later(r"(?:这|那)?(?:[几三四五六两]|\d)?[个种样位者]?(?:[^、]{0,4})?(?:之中|当中|中|里)$")
 BOTH = compile_later(r"(.{1,6})两([队人组班校厂个])")
 BEFORE_GAP = compile_later(
@@ -135,29 +139,46 @@ def _question(
 def _options(text: str) -> tuple[str, ...]:
     """Return the things that a question lists or offers; () without any."""
     text = re.sub('["“”]', "", text)
-    if (listed := LIST.search(text)) is not None:
+    if (in_brackets := SLASHED.search(text)) is not None:
+        names = [name.strip() for name in in_brackets[1].split("/")]
+    elif (listed := LIST.search(text)) is not None:
         names = [OF_THEM.sub("", name).strip() for name in re.split("、|和|与|以及|或者?|还是", listed[0])]
         names[0] = AFTER_VERB.sub("", names[0]) or names[0]
         if (both := BOTH.fullmatch(names[-1])) is not None:
             names = [*(name + both[2] for name in names[:-1]), both[1] + both[2]]  # 甲、乙两队
     elif (offered := OR.search(text)) is not None:
-        first, second = offered[1], offered[2].strip()
+        first, second = offered[1].strip(), offered[2].strip()
         verb = AFTER_VERB.match(first)
         after = first[verb.end() :] if verb is not None else first[-len(second) :]
         names = [first[-len(second) :] if first[-1] == second[-1] and len(after) > len(second) else after, second]
+        if second.isascii() and (ascii_end := ASCII_END.search(first)) is not None:
+            names[0] = ascii_end[0]
+        names = _without_shared_end(names)
     elif (between := BETWEEN.search(text)) is not None:
         names = [between[1], between[2]]
         if (both := BOTH.fullmatch(names[1])) is not None:
             names = [names[0] + both[2], both[1] + both[2]]  # 甲、乙两队
         names[0] = names[0].rpartition("，")[2]
+        if names[1].startswith("在") and between[0].startswith(
+            names[1] + names[0][-1:], between.start(2) - between.start()
+        ):
+            names = [names[0], names[1].removeprefix("在") + names[0][-1:]]  # 声音在空气中和在水中
         after = AFTER_VERB.sub("", names[0])
         if after and abs(len(after) - len(names[1])) < abs(len(names[0]) - len(names[1])):
             names[0] = after  # 声音在水中和空气中
-        if names[1].isascii() and (ascii_end := re.search(r"[!-~]+$", names[0])) is not None:
+        if names[1].isascii() and (ascii_end := ASCII_END.search(names[0])) is not None:
             names[0] = ascii_end[0]  # 分数3/4和2/3
     else:
         return ()
     return tuple(names) if len(set(names)) == len(names) > 1 and all(names) else ()
+
+
+def _without_shared_end(names: Sequence[str]) -> list[str]:
+    """Return two alternatives without the verb that both end with: 病毒 and 细菌 of 病毒引起的还是细菌引起."""
+    plain = [name.removesuffix("的") for name in names]
+    shared = os.path.commonprefix([name[::-1] for name in plain])[::-1]
+    verb = next((verb for group in _groups() for verb in group if len(verb) > 1 and shared.endswith(verb)), "")
+    return [name.removesuffix(verb) for name in plain] if verb else list(names)
 
 
 def _verbs(text: str) -> tuple[str, ...]:
