@@ -31,6 +31,12 @@ CASES = {
     "the measure word of the question": ("人有多少对肋骨？", "正常人有12对、共24根肋骨。", "12对", "24"),
     "a part that the question does not name": ("一支排球队场上有几名队员？", "每队六人，其中一名是自由人。", "6", "1"),
     "the ordinal of the question": ("《合唱》是贝多芬的第几交响曲？", "《合唱》是贝多芬的第九交响曲。第六是《田园》。", "第九", "第六"),
+    "the date of what the question asks about": (
+        "《数据安全法》从什么时候开始施行？", "《数据安全法》于2021年6月10日表决通过，自2021年9月1日起施行。", "2021年9月1日", "2021年6月10日"
+    ),
+    "a date before the clause that tells": (
+        "光电效应方程是哪一年提出的？", "他先在1900年发表了第一篇论文，也就是五年之后，即1905年，才提出光电效应方程。", "1905年", "1900年"
+    ),
 }  # fmt: skip
 
 

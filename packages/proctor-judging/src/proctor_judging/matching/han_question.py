@@ -1,6 +1,5 @@
 """Take a Chinese question apart: what stands on either side of its interrogative, the noun that this belongs to, and the options it names."""
 
-import os
 import re
 from collections.abc import Sequence
 from functools import cache, lru_cache
@@ -176,8 +175,8 @@ def _options(text: str) -> tuple[str, ...]:
 def _without_shared_end(names: Sequence[str]) -> list[str]:
     """Return two alternatives without the verb that both end with: 病毒 and 细菌 of 病毒引起的还是细菌引起."""
     plain = [name.removesuffix("的") for name in names]
-    shared = os.path.commonprefix([name[::-1] for name in plain])[::-1]
-    verb = next((verb for group in _groups() for verb in group if len(verb) > 1 and shared.endswith(verb)), "")
+    verbs = (verb for group in _groups() for verb in group if len(verb) > 1)
+    verb = next((verb for verb in verbs if all(name.endswith(verb) for name in plain)), "")
     return [name.removesuffix(verb) for name in plain] if verb else list(names)
 
 
