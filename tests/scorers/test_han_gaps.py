@@ -37,6 +37,19 @@ CASES = {
     "a date before the clause that tells": (
         "光电效应方程是哪一年提出的？", "他先在1900年发表了第一篇论文，也就是五年之后，即1905年，才提出光电效应方程。", "1905年", "1900年"
     ),
+    "alternatives in brackets after a request": (
+        "判断评论的情感（正面/负面）：“开始很失望，后来却爱不释手。”", "先抑后扬，因此情感为正面。", "正面", "负面"
+    ),
+    "the end of what the question has before its interrogative": (
+        "HTTP状态码503表示什么？", "503表示服务不可用（Service Unavailable），说明服务器暂时过载，而不是客户端的问题。", "服务不可用", "服务器暂时过载"
+    ),
+    "called to be": ("后进先出的数据结构叫什么？", "后进先出（LIFO）的数据结构叫做栈（Stack），就像叠盘子一样。", "栈", "盘子"),
+    "a frame without a comma": (
+        "哪种血型被称为“万能受血者”？", "传统上AB型血被称为“万能受血者”，O型则被称为“万能供血者”。", "AB型", "O型"
+    ),
+    "a dynasty by either noun": ("杜甫是哪个朝代的诗人？", "杜甫是唐代诗人，被后人称为“诗圣”。", "唐朝", "宋朝"),
+    "a region without what it is": ("中国面积最大的省级行政区是哪个？", "新疆维吾尔自治区，其次是西藏。", "新疆", "西藏"),
+    "a capital with its country": ("卢浮宫在哪座城市？", "卢浮宫位于法国首都巴黎，原为王宫。", "法国巴黎", "法国"),
 }  # fmt: skip
 
 

@@ -22,7 +22,7 @@ OPENING = compile_later(
     r"(?:好的?|没问题|当然(?:可以)?|你好|您好|嗯+|哈哈+|哈喽|嗨|哎呀?|同学们?(?:好|注意)?|注意|亲亲?|这是(?:一?个)?[^，。]{0,6}问题|这个问题[^，。：]{0,8}|让我[^，。：]{1,10}|我来[^，。：]{1,10}|是的|对|没错)(?=[，,!！~。：:]|$)[，,!！~。：:\s]*"
 )
 FRAME = compile_later(
-    r"(?:(?:据|根据|按照|依据|结合|联系|综合|回到|截至|截止(?!日期)|查阅|参考)[^，,：:]{1,24}|(?:从|就|论|按|在)[^，,：:]{1,16}(?:讲|说|看|言|角度|方面|里|中|上)|论[^，,]{1,6}|在[^，,]{1,12}(?:中|里|上|内|时)|"
+    r"传统上|(?:(?:据|根据|按照|依据|结合|联系|综合|回到|截至|截止(?!日期)|查阅|参考)[^，,：:]{1,24}|(?:从|就|论|按|在)[^，,：:]{1,16}(?:讲|说|看|言|角度|方面|里|中|上)|论[^，,]{1,6}|在[^，,]{1,12}(?:中|里|上|内|时)|"
     r"(?:一般|通常|总的?|严格|具体|简单|准确|客观|确切|相对)(?:来说|来讲|而言|地说|说来|情况下|说)?|换句话说|众所周知|事实上|实际上|其实|目前|现在|如今|显然|毫无疑问|简言之|总之|很?显然|经(?:查|过)[^，]{0,8}|如果[^，]{0,6}没记错(?:的话)?)(?:[，,：]|(?<!\d):)\s*"
 )
 OF_CONTAINER = compile_later(rf"^(?:省|市|自治区|县)(?=[{HAN}]{{2,}})")
@@ -67,7 +67,7 @@ MAINLY = compile_later("以([^，,。]{1,16})为主")
 WORD = compile_later(r"[A-Za-z\d][A-Za-z\d_.+#-]*(?: [A-Za-z][A-Za-z\d_.+#-]*)*")
 MATHEMATICAL = compile_later(r"[=<>≤≥√]|[(（]-?\d+[,，]")
 NOUN = compile_later(rf"(?<=的)[{HAN}]{{2,4}}$")
-LONGEST_BARE, LONGEST_NOUN = 14, 4
+LONGEST_BARE, LONGEST_NOUN, SHORTEST_START = 14, 4, 4
 HALF, MOST_KNOWN = 0.5, 0.4
 LAST_OF_ALL = compile_later("[，,]最[终后]")  # in time, or of a row: no conclusion
 MORE = 0.4  # by which a later clause must be surer to count
@@ -195,7 +195,7 @@ def _is_set_aside(clause: str, asked: HanQuestion) -> bool:
     plain = HARMLESS.sub("·", TITLE.sub("·", BRACKET.sub("", clause)))
     if not asked.denied and SAYS_NOT.fullmatch(plain) and not _share(plain, asked):
         return False  # 资源不存在, asked what something means
-    starts = (asked.before[cut:] for cut in range(3) if len(asked.before) > cut + 1)
+    starts = (asked.before[cut:] for cut in range(max(len(asked.before) - SHORTEST_START, 0) + 1) if asked.before)
     if (start := next(filter(clause.startswith, starts), "")) and not DENIED.match(clause, len(start)):
         plain = TITLE.sub("·", start)  # 绿茶属于不发酵茶
     denials = len(negations(plain))
@@ -374,6 +374,7 @@ def _after_left(clause: str, asked: HanQuestion) -> Iterable[_GapReading]:
             continue
         foreign = at > 0 and _share(clause[:at], asked) < HALF and len(trimmed(clause[:at])) > 1
         rest = OF_CONTAINER.sub("", clause[at + len(anchor) :].lstrip('》”"）)'))
+        rest = re.sub("^[做作为](?=.)", "", rest) if anchor[-1] in "叫称" else rest
         if asked.asks_who and rest.startswith("的") and not WHO_LINK.match(rest):
             return
         text = _cut(trimmed((WHO_LINK if asked.asks_who else LINK).sub("", rest, count=1)) or trimmed(rest), asked)

@@ -63,7 +63,7 @@ DIGITS = compile_later(r"\d")
 CHANGED = compile_later(r"原[价定来本先计]|改[到为成期]|现在|现价|=|曾|此前")
 COMMON = frozenset("这那座个条只的是有为共一长高宽大重多在了")
 DATED = compile_later(r"\d年|\d{1,2}月|\d[点时:]\d?|[零一二三四五六七八九十]{1,4}[年月点时]")
-DATED_WHOLE = compile_later(r"(?:\d+[年月日号点时分:]\d*)+|(?:[零〇一二三四五六七八九十]+[年月日号点时分半])+")
+DATED_WHOLE = compile_later(r"(?:\d+[年月日号点时分:])+\d*|(?:[零〇一二三四五六七八九十]+[年月日号点时分半])+")
 MOMENT_ASKED = compile_later(
     rf"(?:哪一?[年月天日]|什么时[候间]|何[时年日]|几[月日号])[{HAN}]*?([{HAN}]{{2}})[的了呢]*[?？]?$"
 )

@@ -70,6 +70,9 @@ OF_PLACE = (
     compile_later(r"^.*的(?=省会|首都|首府|古都|名城)|(?<=..)的.*$|(?:省|市)(?=[\u3400-\u9fff]{2,}[区县镇]).*$"),
     compile_later(r"^.*(?:首都|省会|城市|名城|古城)(?=..)"),
 )
+DYNASTY = {"代": "朝", "朝": "代"}
+AUTONOMOUS = compile_later("(?<=..)(?:维吾尔|壮族|回族)?自治区$|特别行政区$")
+TITLE_OF_CITY = compile_later(rf"^({COUNTRIES}|{PROVINCES})的?(?:首都|省会|首府)(?=..)")
 LAST_NAME = compile_later(r"^[^·]+·(?=[^，。·]{1,12}$)|^[^·]+·[^·]+·(?=[^，。·]{1,12}$)")
 SUFFIX_OF_HEAD = {"城市": "市", "省份": "省", "国家": "", "朝代": "", "时期": ""}
 ALIAS = compile_later(
@@ -123,6 +126,9 @@ def forms_of(text: str, asked: HanQuestion, clause: str) -> Iterable[str]:
             forms += [name for name in dict.fromkeys(shorter) if len(name) > 1 and name not in forms]
             if len(forms) > MOST_FORMS:
                 break
+    forms += [form[:-1] + DYNASTY[form[-1]] for form in forms if kind is not None and form[-1] in DYNASTY]
+    forms += [AUTONOMOUS.sub("", form) for form in forms if AUTONOMOUS.search(form) is not None]
+    forms += [TITLE_OF_CITY.sub(r"\1", form) for form in forms if asked.asks_where and TITLE_OF_CITY.match(form)]
     forms += [LAST_NAME.sub("", form) for form in forms if "·" in form]
     yield from dict.fromkeys([*forms, *_with_head(forms, asked, clause), *_aliases(clause, text)])
 
@@ -137,6 +143,8 @@ def _with_head(forms: Sequence[str], asked: HanQuestion, clause: str) -> Iterabl
             yield form[:-1]
         if asked.gap and not asked.head and asked.right and form + asked.right[:2] in clause:
             yield form + asked.right[:2]
+        if asked.left.endswith("省会") and not asked.head:
+            yield form + "市"
         if len(asked.head) == 1 or asked.head in ("部门", *SUFFIX_OF_HEAD):
             yield form + SUFFIX_OF_HEAD.get(asked.head, asked.head)
 

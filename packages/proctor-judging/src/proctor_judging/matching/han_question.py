@@ -101,12 +101,12 @@ def read_han_question(question: str) -> HanQuestion | None:
     """
     whole = tidy(PASSAGE.sub("", question[-MOST_CHARACTERS:]))
     pieces = [piece[0].strip() for piece in PIECE.finditer(whole)]
-    asking = [piece for piece in pieces if INTERROGATIVE.search(piece) or "还是" in piece]
+    asking = [piece for piece in pieces if INTERROGATIVE.search(piece) or "还是" in piece or SLASHED.search(piece)]
     if not asking or ASKS_WHETHER.search(asking[-1].rstrip(" ，,：:")):
         return None
     piece = asking[-1]
     clauses = [clause for clause in re.split("[，,：:]", piece) if INTERROGATIVE.search(clause) or "还是" in clause]
-    text = clauses[-1].strip(' "“”')
+    text = (clauses or [piece])[-1].strip(' "“”')
     options = _options(piece)
     gap = INTERROGATIVE.search(text)
     if gap is None:
