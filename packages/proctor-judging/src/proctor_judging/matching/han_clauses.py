@@ -7,10 +7,10 @@ from proctor_judging.matching.amounts import SPAN
 from proctor_judging.matching.asked import QuestionForm
 from proctor_judging.matching.patterns import compile_later
 from proctor_judging.matching.question_words import HAN
-from proctor_judging.matching.sentences import GUESS, OTHERS_SAY
+from proctor_judging.matching.sentences import CONCLUDES, GUESS, OTHERS_SAY
 from proctor_judging.matching.text import negations
 
-CLAUSE_END = compile_later(r"[，；;。！!\n]|,(?!\d{3})")
+CLAUSE_END = compile_later(r"[，；;。！!\n→]|,(?!\d{3})")
 DIGIT = compile_later(r"[\d零〇一二两三四五六七八九十百千万亿半]")
 TIMES_OF = compile_later(
     r"今年|去年|前年|明年|上次|下次|上个?月|下个?月|本月|昨天|今天|明天|上周|下周|本周|上半年|下半年|第[一二三四]季度|现在|目前|原来|原价|现价|实际|计划|上午|下午"
@@ -248,8 +248,9 @@ def weekday(sentences: Sequence[str], asked: QuestionForm) -> str:
     concluding = [sentence for sentence in sentences[-1:] if len(set(WEEKDAY.findall(sentence))) == 1]
     clauses = [clause for sentence in concluding or sentences for clause in CLAUSE_END.split(sentence)]
     clauses = [clause for clause in clauses if WEEKDAY.search(clause)]
+    concluded = next((at for at, clause in enumerate(clauses) if at and CONCLUDES.match(clause)), 0)
     times = TIMES_OF.findall(asked.clause)
-    clauses = [clause for clause in clauses if times and times[0] in clause] or clauses
+    clauses = [clause for clause in clauses[concluded:] if times and times[-1] in clause] or clauses[concluded:]
     days = {day for clause in clauses if not negations(clause) for day in WEEKDAY.findall(clause)}
     days = days - set(WEEKDAY.findall(asked.clause)) or days
     if len(days) > 1 and (last := LAST_WEEKDAY.search(clauses[-1])) is not None:
