@@ -30,6 +30,7 @@ CODE = compile_later(
     re.IGNORECASE,
 )
 SPAN_OF_CODE = compile_later(r"(?<!`)`([^`\n]{1,80})`(?!`)")
+EXAMPLE = compile_later(r"(?:例如|比如|譬如)[:：]?\W*$")
 INTRODUCES = compile_later(r"[:：]\W*$")
 MARK_OF_ITEM = compile_later(r"\s*(?:[-*•·]|\(?\d{1,2}[.)、)）]|[①-⑳])\s*")
 EXPLAINED = compile_later(r"\s[-–—]+\s.*$|[:：]\s?(?=\D).*$|\s?[(（].*$|[，,](?=.{12}).*$")
@@ -57,6 +58,8 @@ def set_off(reply: str, asked: QuestionForm) -> str | None:
     if len(set(parts)) != 1:
         return None
     part = parts[0]
+    if EXAMPLE.search(reply[: reply.find(part)]):
+        return None
     around = [sentence for sentence in sentences if f"\x01{part}\x01" in sentence] or [f"\x01{part}\x01"]
     return part if all(_says_for_certain(sentence, part) for sentence in around) else None
 

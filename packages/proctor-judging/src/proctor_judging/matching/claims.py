@@ -17,7 +17,7 @@ from proctor_judging.matching.comparisons import read_comparison
 from proctor_judging.matching.dates import read_moments
 from proctor_judging.matching.echoed_predicates import denied_subject, lettered
 from proctor_judging.matching.extract import final_answer
-from proctor_judging.matching.han_answers import amount_alone, read_han_answer, without_opening
+from proctor_judging.matching.han_answers import amount_alone, labelled, read_han_answer, without_opening
 from proctor_judging.matching.han_clauses import answering_clause, ordinal, span_of, weekday
 from proctor_judging.matching.han_names import name_forms
 from proctor_judging.matching.lists import read_items
@@ -218,6 +218,8 @@ def _laid_out(reply: str, question: str) -> tuple[Claim, ...]:
     if asked.kind == "truth" or FENCED.search(reply[:MOST_CHARACTERS]):
         return ()
     reply = corrected(reply)
+    if asked.kind in ("words", "") and (named := labelled(reply, question)):
+        return (Claim(named),)
     if asked.kind in ("words", "") and (items := bold_list(reply) or listed(reply)):
         return (Claim((joined(items),)),)
     part = set_off(reply, asked)

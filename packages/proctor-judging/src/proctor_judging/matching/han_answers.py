@@ -64,6 +64,8 @@ ALSO = compile_later(
     rf"(?:也就是|即|又称|又叫|也叫|也称|俗称|简称|全称是?)(?:今天的|现在的|如今的)?([{HAN}A-Za-z·]{{2,12}})"
 )
 MAINLY = compile_later("以([^，,。]{1,16})为主")
+AT_HEAD = compile_later("以([^，,。]{1,16})为首(?![的都府])")
+LABELLED = compile_later(rf"^\W*([{HAN}]{{2,8}})\*{{0,2}}\s?[:：]\*{{0,2}}\s?(\S[^\n]*)$", re.MULTILINE)
 WORD = compile_later(r"[A-Za-z\d][A-Za-z\d_.+#-]*(?: [A-Za-z][A-Za-z\d_.+#-]*)*")
 MATHEMATICAL = compile_later(r"[=<>≤≥√]|[(（]-?\d+[,，]")
 NOUN = compile_later(rf"(?<=的)[{HAN}]{{2,4}}$")
@@ -121,6 +123,24 @@ def read_han_answer(sentences: Sequence[str], question: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*forms_of(best.text, asked, said), *named]))
 
 
+def labelled(reply: str, question: str) -> tuple[str, ...]:
+    """Return what stands behind the one label of several that names what a Chinese question asks for; () without one.
+
+    >>> labelled("**来源**：《史记》\\n**相关人物**：项羽", "破釜沉舟与哪位历史人物有关？")
+    ('项羽',)
+    """
+    asked = read_han_question(question)
+    lines = LABELLED.findall(reply)
+    if asked is None or len(lines) < 2:
+        return ()
+    noun = (asked.head or asked.left)[-2:]
+    values = [value for label, value in lines if label.endswith(noun)]
+    if len(noun) < 2 or len(values) != 1 or _doubts(values[0]) or negations(values[0]):
+        return ()
+    value = BRACKET.sub("", values[0]).strip(" *。.")
+    return tuple(forms_of(value, asked, values[0])) if 0 < len(value) <= LONGEST_BARE else ()
+
+
 def without_opening(sentence: str) -> str:
     """Return a sentence without what only introduces it: `好的，`, `据我了解，`.
 
@@ -171,7 +191,7 @@ def _clauses(sentences: Sequence[str], asked: HanQuestion) -> Iterable[str]:
 
 def _essence(sentence: str, asked: HanQuestion) -> str:
     """Return what a sentence concludes, without openings and contrasts."""
-    plain = MAINLY.sub(r"主要是\1", without_opening(sentence))
+    plain = AT_HEAD.sub(r"第一是\1", MAINLY.sub(r"主要是\1", without_opening(sentence)))
     conclusion = list(SO.finditer(plain))
     concluded = plain[conclusion[-1].end() :] if conclusion else ""
     if LAST_OF_ALL.match(plain, conclusion[-1].start() if conclusion else 0) and _share(concluded, asked) < _share(
