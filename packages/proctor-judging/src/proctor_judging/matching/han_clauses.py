@@ -97,10 +97,9 @@ def answering_clause(sentences: Sequence[str], asked: QuestionForm) -> list[str]
         clauses = [clause for clause in clauses if not GONE.search(clause)] or clauses
     if counted := _counted(clauses, question):
         return ["是" + counted]
-    pairs = {question[at : at + 2] for at in range(len(question) - 1)}
-    clauses = [clause for clause in clauses if not ONE_OF_THEM.match(clause) or _shared(clause, pairs)] or clauses
-    if len(clauses) == 1 and ONE_OF_THEM.search("，".join(sentences)):
-        return clauses
+    if len(whole := _without_one_of_them(clauses, question)) == 1 < len(clauses):
+        return whole
+    clauses = whole
     dated = [clause for clause in clauses if DATED.search(clause)]
     if asked.kind == "moment" and len(dated) == 1 and not negations(dated[0]):
         return dated
@@ -160,6 +159,12 @@ def _nearest(clauses: Sequence[str], question: str) -> list[str]:
     shared = [_shared(clause, pairs) for clause in clauses]
     near = [clause for clause, share in zip(clauses, shared, strict=True) if share]
     return near if len(near) == 1 and not negations(near[0]) else []
+
+
+def _without_one_of_them(clauses: list[str], question: str) -> list[str]:
+    """Return the clauses without those about one of what is counted: 其中一名是守门员, unless the question is about it."""
+    pairs = {question[at : at + 2] for at in range(len(question) - 1)}
+    return [clause for clause in clauses if not ONE_OF_THEM.match(clause) or _shared(clause, pairs)] or clauses
 
 
 def _shared(clause: str, pairs: Set[str]) -> int:
