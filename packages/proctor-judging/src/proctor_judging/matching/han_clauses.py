@@ -105,15 +105,8 @@ def answering_clause(sentences: Sequence[str], asked: QuestionForm) -> list[str]
         return dated
     if len(clauses) < 2:
         return list(sentences)
-    if echoed := _echoed(clauses, question):
-        return ["是" + echoed]
-    last, before = clauses[-1], clauses[-2]
-    for asks, says in CUES:
-        applies = asks is None or asks.search(question)
-        cue = says.match(last)
-        if applies and cue is not None and not (asks is None and _is_amount(before)):
-            rest = last if asks is SHARE_ASKED else last[cue.end() :]
-            return ["是" + rest]
+    if said := _echoed(clauses, question) or _cued(clauses, question):
+        return ["是" + said]
     if contrasted := _contrasted(clauses, question):
         return [contrasted]
     if negations(question):
@@ -129,6 +122,17 @@ def answering_clause(sentences: Sequence[str], asked: QuestionForm) -> list[str]
     if len(about) == 1 and others and not negations(about[0]) and len(list(SPAN.finditer(about[0]))) == 1:
         return about
     return _nearest(clauses, question) or list(sentences)
+
+
+def _cued(clauses: Sequence[str], question: str) -> str:
+    """Return what the last clause says after the word that gives a total, a difference or a result; '' without one."""
+    last, before = clauses[-1], clauses[-2]
+    for asks, says in CUES:
+        applies = asks is None or asks.search(question)
+        cue = says.match(last)
+        if applies and cue is not None and not (asks is None and _is_amount(before)):
+            return last if asks is SHARE_ASKED else last[cue.end() :]
+    return ""
 
 
 def _dated_by_predicate(clauses: Sequence[str], question: str) -> str:
