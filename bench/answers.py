@@ -1,7 +1,7 @@
 """The answer matcher on its labelled pairs, and every scorer that reads free text on replies as chat models write them.
 
 `tests/data/replies` holds the corpora: `tuned` and `unseen`, to which the rules were mended, `third`, of another hand, and `registers`: replies of
-developers, assistants, a help desk and teachers.
+developers, assistants, a help desk and teachers. Strangers wrote `stranger_a` and `_b`, which were read when the rules were mended, and `_c`, which was only measured.
 """
 
 import json
@@ -25,7 +25,7 @@ from proctor_judging.scorers.refusal import refusal
 
 DATA = Path(__file__).parents[1] / "tests" / "data"
 PAIRS = DATA / "answer_pairs.jsonl"
-CORPORA = ("tuned", "unseen", "third", "registers")
+CORPORA = ("tuned", "unseen", "third", "registers", "stranger_a", "stranger_b", "stranger_c")
 SCORERS: dict[str, Callable[[Sample, Trajectory], Score | Unscored]] = {
     "answer_en": answer,
     "answer_zh": answer,
