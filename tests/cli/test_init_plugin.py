@@ -49,7 +49,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.slow
 def test_the_contract_suites_of_each_written_part_pass(installed: Path) -> None:
-    alone = ("-p", "no:cacheprovider", "-p", "asyncio", "-p", "proctor.pytest_plugin", "--rootdir", str(installed))
+    alone = ("-p", "no:cacheprovider", "-p", "asyncio", "-p", "proctor_ci.pytest_plugin", "--rootdir", str(installed))
     said = run("-m", "pytest", "-q", *alone, *(f"my-{kind}" for kind in PARTS), folder=installed)
     assert " passed" in said
     assert "skipped" not in said

@@ -40,7 +40,8 @@ def test_a_clone_is_installed_from_its_folder(tmp_path: Path, monkeypatch: pytes
     kernel.mkdir(parents=True)
     (kernel / "pyproject.toml").touch()
     monkeypatch.setattr(installing, "__file__", str(kernel / "src" / "proctor" / "core" / "installing.py"))
-    assert install_command("excel") == ".venv/bin/python -m pip install -e 'packages/proctor[excel]'"
+    assert install_command("fast") == ".venv/bin/python -m pip install -e 'packages/proctor[fast]'"
+    assert install_command("excel") == ".venv/bin/python -m pip install -e 'packages/proctor-adapters[excel]'"
     assert install_command("web") == ".venv/bin/python -m pip install -e 'packages/proctor-web'"
     assert install_command("oidc") == ".venv/bin/python -m pip install -e 'packages/proctor-web[oidc]'"
     (tmp_path / ".venv" / "pyvenv.cfg").write_text("home = /usr/bin\nuv = 0.9.1\n")

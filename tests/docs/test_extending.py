@@ -47,7 +47,7 @@ def test_the_parts_of_a_package_are_found_by_name(package: Path) -> None:
 
 
 def test_the_parts_of_the_package_keep_what_such_parts_promise(package: Path) -> None:
-    alone = ["-p", "no:cacheprovider", "-p", "asyncio", "-p", "proctor.pytest_plugin", "--rootdir", str(package)]
+    alone = ["-p", "no:cacheprovider", "-p", "asyncio", "-p", "proctor_ci.pytest_plugin", "--rootdir", str(package)]
     said = call([sys.executable, "-m", "pytest", "-q", *alone, "test_my_parts.py"], package)
     assert " passed" in said
     assert "skipped" not in said

@@ -24,7 +24,7 @@ from proctor_audit.declarations import DeclaredAnswers, read_declared
 from proctor_audit.playing import PlayedCall, WatchedAgent, without_model
 from proctor_audit.searching import SearchingAgent, plant
 
-VARIABLE = "PROCTOR_AUDIT"  # of this process, while an agent searches
+VARIABLE = "AUDIT_CANARY"  # of this process, while an agent searches
 NOT_PLANTED = "not_planted"
 KEPT_DETAILS = ("error_type", "error_class", "function", "parameter", "kind")
 

@@ -78,7 +78,7 @@ class ForkedConversation(ModelConversation):
         about: ModelInfo,
         prefix: ForkedPrefix,
     ) -> None:
-        super().__init__(ask, environment, about, max_steps=max_steps, prompted=prompted)
+        super().__init__(ask, environment, max_steps=max_steps, prompted=prompted, about=about)
         self._prefix = prefix
         self._next = 0  # the recorded step that comes next
 

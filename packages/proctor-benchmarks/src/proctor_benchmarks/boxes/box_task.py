@@ -18,7 +18,7 @@ META = "box_task"
 SETUP = "setup.sh"  # in the files of the environment: run before the agent begins, and not shown to it
 TESTS, SOLUTION, LOGS = "/tests", "/solution", "/logs/verifier"
 PUBLISHED = "/logs/artifacts"  # where tasks and their collecting commands put what goes to the verifier
-PLANTED = "PROCTOR_AUDIT_HIDDEN"  # the name of a file, and of a variable
+PLANTED = "AUDIT_HIDDEN"  # the name of a file, and of a variable
 Verdict = Literal["exit code", "rewards", "log"]
 
 

@@ -1,16 +1,16 @@
 """Sessions that several agents share: the tool loop of a conversation that keeps its messages, and a recorded one."""
 
 import time
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 from msgspec.structs import replace
 
 from proctor.chat.message_text import result_with_text
 from proctor.chat.prompted_tools import describe_tools, read_calls, results_message
 from proctor.core.around import around
-from proctor.core.declared import EnvironmentInfo, declared
+from proctor.core.declared import EnvironmentInfo, ModelInfo, declared
 from proctor.core.errors import EpisodeOver
-from proctor.core.media_type import PICTURES
+from proctor.core.media_type import PICTURES, result_media
 from proctor.core.run import most_replies
 from proctor.core.sample import File, Message, Tool, ToolCall, ToolResult, Turn
 from proctor.core.task import CallsTogether, Environment, Session
@@ -52,8 +52,7 @@ class AgentConversation:
         max_steps: replies at most in one turn, the limit of steps of the run if None; a turn that needs more stops
             as "step_limit", or as "task_limit" where the task has a lower limit.
         prompted: describe the tools in a system message, and read calls from the text of the replies.
-        media: the media types of files that results are sent with; a line of their text names each other file.
-        takes: returns False for a file of a message that the agent is not sent; None if it takes every file.
+        about: what the agent declares of a model; it says which files of results and messages are sent, pictures of results without.
 
     Attributes:
         received: the steps of the turn that is under way, for a time limit that ends it.
@@ -67,8 +66,7 @@ class AgentConversation:
         *,
         max_steps: int | None = None,
         prompted: bool = False,
-        media: Collection[str] = PICTURES,
-        takes: Callable[[File], bool] | None = None,
+        about: ModelInfo | None = None,
     ) -> None:
         self.received: list[Step] = []
         self.files_left_out = 0
@@ -77,8 +75,11 @@ class AgentConversation:
         self._about = declared(EnvironmentInfo, environment) if environment is not None else NO_ENVIRONMENT
         self._max_steps = max_steps
         self._prompted = prompted
-        self._media = media
-        self._takes = takes
+        self._media = PICTURES
+        self._takes = None
+        if about is not None:
+            self._media = result_media(pictures=about.pictures, pdf=about.pdf, sound=about.sound)
+            self._takes = about.takes
         self._messages: list[Message] = []
         self._tools: Sequence[Tool] = ()
 
@@ -87,17 +88,21 @@ class AgentConversation:
         self.received = []
         self._messages.extend(turn.messages)
         if self._takes is not None:
-            files = [part for message in turn.messages for part in message.parts if isinstance(part, File)]
-            self.files_left_out += sum(not self._takes(file) for file in files)
+            for message in turn.messages:
+                for part in message.parts:
+                    if type(part) is File and not self._takes(part):
+                        self.files_left_out += 1
         self._tools = turn.tools or self._tools  # those of an earlier turn stay, as a simulated user brings none
         of_task, limits = self._about.max_steps, around.get().limits
         most = self._max_steps or limits.steps if of_task is None else most_replies(limits, self._max_steps, of_task)
         for _ in range(most):
             steps = await self._reply()
             self.received.extend(steps)
+            if self._environment is None:
+                break
             calls = [call for step in steps for call in step.message.calls]
             last = steps[-1]
-            if self._environment is None or not calls or last.message.role == "tool" or last.stop != "done":
+            if not calls or last.message.role == "tool" or last.stop != "done":
                 break
             if self._about.check is not None:
                 self._about.check(last.message)

@@ -9,9 +9,8 @@ from typing import Protocol
 
 import msgspec
 
-from proctor.agents.conversation import AgentConversation, Ask
+from proctor.agents.conversation import AgentConversation
 from proctor.core.declared import ModelInfo, declared
-from proctor.core.media_type import result_media
 from proctor.core.parts import AgentPart
 from proctor.core.sample import Message, Sample, Tool
 from proctor.core.task import Environment, Session
@@ -54,18 +53,6 @@ def part_of(
 class ModelConversation(AgentConversation):
     """A conversation with a chat model, which knows nothing but the messages it is sent."""
 
-    def __init__(
-        self,
-        ask: Ask,
-        environment: Environment | None,
-        about: ModelInfo = ModelInfo(),  # noqa: B008 - frozen
-        *,
-        max_steps: int | None = None,
-        prompted: bool = False,
-    ) -> None:
-        media = result_media(pictures=about.pictures, pdf=about.pdf, sound=about.sound)
-        super().__init__(ask, environment, max_steps=max_steps, prompted=prompted, media=media, takes=about.takes)
-
     def resume(self, messages: Sequence[Message]) -> None:
         """Begin with what was said in an earlier conversation."""
         self._messages = [*messages]
@@ -96,10 +83,13 @@ class ChatAgent(OpenedModels):
         self.price_source = model.price_source if isinstance(model, ChatModel) else ""
         self._model = model
         self._max_steps = max_steps
+        self._about: ModelInfo | None = None
 
     def open(self, sample: Sample, environment: Environment | None) -> AbstractAsyncContextManager[Session]:
         """Return a conversation of its own for each sample."""
-        return nullcontext(conversation_with(self._model, self.tools, environment, self._max_steps))
+        if self._about is None:  # when the run has begun, and the model with it
+            self._about = declared(ModelInfo, self._model)
+        return nullcontext(conversation_with(self._model, self.tools, environment, self._max_steps, self._about))
 
 
 def conversation_with(
@@ -107,14 +97,15 @@ def conversation_with(
     tools: ToolStyle,
     environment: Environment | None,
     max_steps: int | None = None,
+    about: ModelInfo | None = None,
 ) -> ModelConversation:
-    """Return a conversation with a chat model; the style "text" describes its tools in words."""
+    """Return a conversation with a chat model; the style "text" describes its tools in words, `about` is what the model declares."""
 
     async def ask(messages: Sequence[Message], offered: Sequence[Tool]) -> Sequence[Step]:
         return [await model.complete(messages, offered)]
 
-    about = declared(ModelInfo, model)
-    return ModelConversation(ask, environment, about, max_steps=max_steps, prompted=tools == "text")
+    about = declared(ModelInfo, model) if about is None else about
+    return ModelConversation(ask, environment, max_steps=max_steps, prompted=tools == "text", about=about)
 
 
 PART = AgentPart(make=make, options=OpenAIOptions)

@@ -1,6 +1,7 @@
 """Tell the media type of a file by its first bytes: what a tool or a log declares may be wrong, or a trap."""
 
 import re
+from functools import cache
 
 OCTETS = "application/octet-stream"
 PICTURES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})  # SVG can hold scripts
@@ -50,6 +51,7 @@ def media_type_of(data: bytes, declared: str) -> str:
     return name if _NAME.fullmatch(name) and name not in _SIGNED else OCTETS
 
 
+@cache
 def result_media(*, pictures: bool, pdf: bool, sound: bool) -> frozenset[str]:
     """Return the media types of the files that a tool result is sent with."""
     return frozenset().union(PICTURES if pictures else (), (PDF,) if pdf else (), SOUNDS if sound else ())

@@ -34,12 +34,14 @@ class Episode:
 
     Attributes:
         user_seconds: how long the simulated user took for all it said.
+        files_left_out: how many files of its messages the agent was not given, where its session knows.
     """
 
     def __init__(
         self, agent: Agent, user: User | None = None, under_way: asyncio.Event | None = None, approve: str | None = None
     ) -> None:
         self.user_seconds = 0.0
+        self.files_left_out = 0
         self._agent = agent
         self._under_way = under_way
         self._approve = approve
@@ -97,12 +99,6 @@ class Episode:
             await self._look(self._environment)
         return self._made(self._received(), "task_limit")
 
-    @property
-    def files_left_out(self) -> int:
-        """Return how many files of its messages the agent was not given, where its session knows."""
-        count = declared(SessionInfo, self._session).files_left_out
-        return count if isinstance(count, int) else 0  # of an agent that has something else under that name
-
     def so_far(self, stop: Stop | None = None) -> Trajectory:
         """Return the trajectory so far; `stop` is the reason if something other than the agent ended it."""
         return self._made(self._received(), stop)
@@ -115,6 +111,8 @@ class Episode:
 
     def _made(self, steps: Sequence[Step], stop: Stop | None = None) -> Trajectory:
         about = declared(SessionInfo, self._session)
+        left_out = about.files_left_out  # of an agent that has something else under that name, nothing
+        self.files_left_out = left_out if type(left_out) is int else 0
         # Recorded sessions have the style of their record; tools that were only told in words can only be called in words.
         tools = "text" if self._in_words else about.tools or self._agent.tools
         state: Mapping[str, Any] | None

@@ -112,6 +112,9 @@ async def run_trial(work: Work, sample: Sample, attempt: int) -> tuple[Trial, li
     if failure is None:
         own_tools = work.task.environment is None
         trajectory, failure, outcome = _within_limits(trajectory, work.limits, own_tools=own_tools)
+    notes = use.notes()
+    if trajectory.steps[1:] or episode.files_left_out:  # one step is no result of a tool
+        notes |= _file_notes(trajectory, episode)
     trial = Trial(
         run_id=work.run_id,
         sample_id=sample.id,
@@ -123,7 +126,7 @@ async def run_trial(work: Work, sample: Sample, attempt: int) -> tuple[Trial, li
         seconds=time.perf_counter() - clock,
         usage=usage if asked is None else usage + asked.usage,
         retries=tuple(calls),
-        notes=use.notes() | _file_notes(trajectory, episode),
+        notes=notes,
     )
     if outcome != "scored":
         return trial, []
@@ -135,8 +138,7 @@ async def run_trial(work: Work, sample: Sample, attempt: int) -> tuple[Trial, li
 
 def _file_notes(trajectory: Trajectory, episode: Episode) -> dict[str, object]:
     """Return how many files of messages and results the agent was not given, if any."""
-    steps = trajectory.steps if trajectory.steps[1:] else ()  # one step is no result of a tool
-    count = episode.files_left_out + count_left_out([step.message for step in steps])
+    count = episode.files_left_out + count_left_out([step.message for step in trajectory.steps])
     return {"files_left_out": count} if count else {}
 
 
