@@ -16,7 +16,7 @@ class GridItem(msgspec.Struct, frozen=True):
         echo: a sentence that repeats the words of the question.
         turned, other: one with the answer as its subject, and one with other words.
         short: parts of the answer, or other names, that are right as well.
-        gloss, remark: what stands in brackets after the answer; what is said about it in a clause of its own.
+        gloss, remark: what follows the answer in brackets; what is said about it in a clause of its own.
         wrong: other answers; the first ones are named by replies that contrast or correct.
         aside: words of the question, the gloss or the remark that are no answer.
     """

@@ -99,6 +99,8 @@ def test_what_a_reply_only_mentions_is_never_accepted() -> None:
             "The river you are looking for is the Danube.\n\nSome details:\n- **Source:** the Black Forest",
             "the Danube",
         ),
+        ("Who directed it?", "I'm not entirely certain, but I believe it was Jane Campion.", "Jane Campion"),
+        ("Which instrument has 88 keys?", "A standard piano has 88 keys.", "piano"),
         ("Does it count as a wonder?", "Actually, it doesn't. It never did.", "no"),
     ],
 )  # fmt: skip
@@ -119,6 +121,12 @@ def test_the_phrase_in_the_gap_is_claimed(question: str, reply: str, right: str)
         ("What caused the fire?", "Investigators ruled out a faulty wire.", "a faulty wire"),
         ("What does Anna want to become?", "Anna no longer wants to become a doctor.", "a doctor"),
         ("Which country hosted it?", "It was held in Peru, and Spain won it.", "Spain"),
+        ("Who directed Jaws?", "I'm not sure, but I think it was Steven Spielberg.", "Steven Spielberg"),
+        ("Who directed Jaws?", "I'm not really certain, but it was Spielberg.", "Spielberg"),
+        ("What does the reactor use?", "It uses heavy water.", "water"),
+        ("What was on the plate?", "There was a hot dog on the plate.", "dog"),
+        ("Which animal lives there?", "The red panda lives there.", "panda"),
+        ("What is the metal?", "It is zinc (not tin).", "not tin"),
     ],
 )
 def test_a_clause_that_denies_doubts_or_compares_claims_nothing(question: str, reply: str, mentioned: str) -> None:

@@ -41,7 +41,7 @@ WORDS = compile_later(
 )
 ASKING: tuple[tuple[Kind, re.Pattern[str]], ...] = (("moment", MOMENT), ("amount", AMOUNT), ("words", WORDS))
 MEASURES = compile_later(
-    r"\b(?:distance|speed|velocity|time|height|length|weight|mass|area|volume|age|rate|temperature|price|cost|probability|sum|difference|product|quotient|average|median|the mean|mean of|"
+    r"\b(?:(?:boiling|melting|freezing) point|distance|speed|velocity|time|height|length|weight|mass|area|volume|age|rate|temperature|price|cost|probability|sum|difference|product|quotient|average|median|the mean|mean of|"
     r"total|percentage|population|perimeter|circumference|diameter|radius|width|mode|range|gcd|lcm|depth|salary|profit|discount|change|value|remainder|factorial)\b|"
     r"速度|路程|距离|高度|长度|重量|质量|面积|体积|年龄|温度|价格|单价|总价|概率|平均|总和|周长|半径|直径|宽度|深度|利润|人口|数量|比例|利率|成本|余数|最[大小]值|斜率|截距|众数|中位数|极差|方差",
     re.IGNORECASE,

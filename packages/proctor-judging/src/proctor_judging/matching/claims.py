@@ -15,7 +15,6 @@ from proctor_judging.matching.answer_layout import bold_list, is_sentence, joine
 from proctor_judging.matching.asked import AMOUNT, QuestionForm, read_asked
 from proctor_judging.matching.comparisons import read_comparison
 from proctor_judging.matching.dates import read_moments
-from proctor_judging.matching.echoed_predicates import denied_subject, lettered
 from proctor_judging.matching.extract import final_answer
 from proctor_judging.matching.han_answers import amount_alone, labelled, read_han_answer, without_opening
 from proctor_judging.matching.han_clauses import answering_clause, ordinal, span_of, weekday
@@ -307,17 +306,15 @@ def _answers_first(sentences: Sequence[str], asked: QuestionForm) -> bool:
 
 
 def _by_form(sentences: Sequence[str], asked: QuestionForm) -> tuple[str, ...]:
-    """Return the forms of what a reply names before a remark, before the denial of its question, in quotes, or by a letter."""
+    """Return the forms of what a reply names before a remark, or in quotes."""
     concluded = any(map(CONCLUDES.match, sentences))
     if not concluded and (name := before_remark(sentences[0]) if sentences else ""):
         forms = [*variants(name), *aliases(name)]
         return tuple(dict.fromkeys([*forms, *shorter_names(forms, asked)]))
-    if subject := denied_subject(sentences, asked):
-        return (subject, ARTICLE.sub("", subject))
     quoted = QUOTED.fullmatch(sentences[0]) if len(sentences) == 1 and not asked.several else None
     if quoted is not None and quoted[2] not in asked.clause and is_certain(quoted[1]):
         return (quoted[2],)
-    return lettered(sentences, asked)
+    return ()
 
 
 def _of_shape(text: str, sentences: Sequence[str], asked: QuestionForm, question: str) -> tuple[str, ...]:

@@ -124,7 +124,7 @@ def read_han_answer(sentences: Sequence[str], question: str) -> tuple[str, ...]:
 
 
 def labelled(reply: str, question: str) -> tuple[str, ...]:
-    """Return what stands behind the one label of several that names what a Chinese question asks for; () without one.
+    """Return the value after the one label, of several, that names what a Chinese question asks for; () without one.
 
     >>> labelled("**来源**：《史记》\\n**相关人物**：项羽", "破釜沉舟与哪位历史人物有关？")
     ('项羽',)
@@ -338,7 +338,7 @@ def _slots(clause: str, asked: HanQuestion) -> Iterable[_GapReading]:
 
 
 def _with_noun(clause: str, asked: HanQuestion) -> set[str]:
-    """Return what has the noun that the question asks for behind it: 青藏高原, asked for 哪个高原, or `ls` of `ls 命令`."""
+    """Return the name that is followed by the noun that the question asks for: 青藏高原, asked for 哪个高原, or `ls` of `ls 命令`."""
     of_left = NOUN.search(asked.left) if not asked.right else None
     noun = asked.head or (of_left[0] if of_left is not None else asked.right)
     if not 1 < len(noun) <= LONGEST_NOUN or not asked.gap or asked.asks_who or SEVERAL.search(asked.gap):

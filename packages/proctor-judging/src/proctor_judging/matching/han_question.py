@@ -1,4 +1,4 @@
-"""Take a Chinese question apart: what stands on either side of its interrogative, the noun that this belongs to, and the options it names."""
+"""Split a Chinese question into the text on either side of its interrogative, the noun of the interrogative, and the options it names."""
 
 import re
 from collections.abc import Sequence

@@ -23,12 +23,12 @@ from proctor_judging.matching.patterns import compile_later
 from proctor_judging.matching.phrase_forms import MODIFIER, forms_of
 from proctor_judging.matching.question_gap import TO_BE, Gap, read_gap
 from proctor_judging.matching.question_words import EMPTY_WORDS, echo, stem
-from proctor_judging.matching.sentences import CONCLUDES, COURTESY, GUESS, QUESTION, corrected, split
+from proctor_judging.matching.sentences import CONCLUDES, COURTESY, DOUBT, GUESS, QUESTION, corrected, split
 
 LEAD = compile_later(
     r"^(?:(?:so|therefore|thus|hence|then|yes|no|well|sure|actually|in (?:fact|short|conclusion|summary)|overall|"
     r"to answer your question|as far as i (?:know|can tell|remember|recall)|to (?:the best of )?my knowledge|from what i know|"
-    r"if i (?:remember|recall)(?: \w+ly)?|i(?:['’]m| am) not (?:\w+ )?(?:certain|sure),? but|as of [^,]{1,40}|"
+    r"if i (?:remember|recall)(?: \w+ly)?|i(?:['’]m| am) not (?:completely|entirely|totally|fully|absolutely|100%) (?:certain|sure),? but|as of [^,]{1,40}|"
     r"(?:according to|based on) [^,]{1,60}|i(?:['’]d| would)? (?:think|believe|say)(?: that)?|"
     r"(?:the |my |short |quick )*(?:final |correct |right )?answer(?: is)?(?= ?:))\b\s*[,:!.–—-]*\s*)+",
     re.IGNORECASE,
@@ -111,6 +111,8 @@ def read_phrase(text: str, question: str) -> tuple[str, ...]:
         return ()
     sentences = [sentence for sentence in split(corrected(text)) if not QUESTION.search(sentence)]
     sentences = [sentence for sentence in sentences if not COURTESY.match(sentence)] or sentences
+    if any(map(DOUBT.search, sentences)):
+        return ()
     for clause in _answering(sentences, gap)[:MOST_CLAUSES]:
         forms = _read_clause(clause, gap, marked)
         if forms is not None:

@@ -7,26 +7,26 @@ from proctor_judging.matching.noun_phrases import Token, noun_phrases, small_wor
 from proctor_judging.matching.patterns import compile_later
 from proctor_judging.matching.question_gap import Gap
 from proctor_judging.matching.question_words import echo, stem
+from proctor_judging.matching.stated_words import COMPANY, SHIP
 
 ARTICLE = compile_later(r"^(?:the|an?|its|his|her|their|your|some) ", re.IGNORECASE)
 PLACEHOLDER = compile_later(r" <[^<>]+>$")
 REGION = compile_later(r",\s+(?:[A-Z][\w.'’-]*\s?){1,4}?(?=[,.!]|$|\s+(?:in|on)\b)")
-BRACKET = compile_later(r"\W{0,3}\s*\(([^()]{1,40})\)")
+BRACKET = compile_later(r"\W{0,3}\s*\((?!(?:not|unlike|formerly|previously|never|near|vs)\b|\d)([^()]{1,40})\)")
 OTHERS = compile_later(r"[,;] | or | also ")
 OTHER_NAME = compile_later(
     r",\s+(?:i\.e\.|or|that is|also (?:known as|called)|(?:more )?(?:formally|fully|commonly)(?: known as| called)?|aka|a\.k\.a\.),?"
     r"\s+([^,;()]{2,60})",
     re.IGNORECASE,
 )
+PRECISELY = compile_later(r",\s+([^,;()]{2,40}?),? to be (?:more )?(?:precise|exact|specific)\b", re.IGNORECASE)
 MODIFIER = compile_later(r"[a-z-]+(?:ed|ing|al|ic|ous|ive|ful|less|ern|ish|able|ible|ary|ent|ant|ian|ese|est|er|y)")
 PERSON = compile_later(r"(?:[A-Z][\w'’.-]* )+[A-Z][\w'’-]+")
 LAST_NAME = compile_later(r"(?<=[a-z] )[A-Z][\w'’.-]*(?: (?:[A-Z][\w'’.-]*|van|von|de|da|of|the|der))*$")
 CALLED = compile_later(r"(?:named|called|by the name of|known as) ([A-Z].*)$")
 MONONYM = compile_later(r"([A-Z]\w+) (?:van|da|di|de|of) ")
-PREFIX = compile_later(r"^(?:HMS|USS|RMS|SS|MV) (?=[A-Z])")
-COMPANY = compile_later(r",? (?:Inc|Corp|Corporation|Ltd|LLC|plc|GmbH|AG|Co)\.?$")
 PLURAL = compile_later(r"(?<=[a-z]{3})s$")
-ADDED = (PLURAL, PLACEHOLDER, PREFIX, COMPANY)
+ADDED = (PLURAL, PLACEHOLDER, SHIP, COMPANY)
 PLACES = ("city", "town", "capital", "village", "port", "state", "province")
 PUNCTUATION = " \"“”`'"
 
@@ -109,6 +109,8 @@ def _named_again(base: str, clause: str) -> Iterable[str]:
     if (other := OTHER_NAME.match(clause, end)) is not None:
         name = other[1].strip(" .")
         yield from (name, PLURAL.sub("", name))
+    if (precise := PRECISELY.search(clause, end)) is not None:
+        yield precise[1]
 
 
 def _shorter(base: str, gap: Gap) -> Iterable[str]:
@@ -135,4 +137,5 @@ def _shorter(base: str, gap: Gap) -> Iterable[str]:
 
 
 def _modifies(word: str, gap: Gap) -> bool:
-    return word in small_words()["modifier"] or MODIFIER.fullmatch(word) is not None or stem(word) in gap.stems
+    """True of words that the question has, and of those that leave a thing what it is; `heavy water` is not `water`."""
+    return word in small_words()["modifier"] or stem(word) in gap.stems

@@ -12,6 +12,7 @@ from proctor_judging.matching.contradictions import contradicts
 from proctor_judging.matching.number_words import with_digits
 from proctor_judging.matching.patterns import compile_later
 from proctor_judging.matching.question_words import echo, stem
+from proctor_judging.matching.sentences import DOUBT
 from proctor_judging.matching.text import negations
 
 AMOUNT = r"(?=(?:a |an |about |exactly |only |just )?[-−+$€£¥]?\d)"
@@ -163,7 +164,12 @@ def plain_prose(sentences: Sequence[str], asked: QuestionForm) -> list[str]:
     ] or sentences
     if asked.kind == "moment":
         kept = [YEARS_AFTER.sub("", sentence) for sentence in kept if len(sentence) <= LONGEST]
-    return [_plain(_on_subject(sentence, asked), asked) if len(sentence) <= LONGEST else sentence for sentence in kept]
+    return [sentence if _is_left(sentence) else _plain(_on_subject(sentence, asked), asked) for sentence in kept]
+
+
+def _is_left(sentence: str) -> bool:
+    """True of a sentence that is too long to read, and of one whose doubt would be lost with its first clause."""
+    return len(sentence) > LONGEST or DOUBT.search(sentence) is not None
 
 
 def _on_subject(sentence: str, asked: QuestionForm) -> str:

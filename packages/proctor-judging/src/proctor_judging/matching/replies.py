@@ -9,7 +9,7 @@ from proctor.core.sentence import say
 from proctor_judging.matching.amounts import CURRENCIES, without_asked_unit, without_unit
 from proctor_judging.matching.asked import read_asked
 from proctor_judging.matching.cascade import match
-from proctor_judging.matching.claims import Claim, Claims, is_guess, read_claims
+from proctor_judging.matching.claims import ARTICLE, Claim, Claims, is_guess, read_claims
 from proctor_judging.matching.han_question import PASSAGE
 from proctor_judging.matching.han_truth import asked_predicate
 from proctor_judging.matching.numbers import read_number
@@ -74,10 +74,13 @@ def _part_of_claim(claims: Claims, targets: Sequence[str]) -> AnswerMatch | None
     if len(claims.readings) != 1 or claims.readings[0].truth is not None:
         return None
     read = str(claims.readings[0])
-    held = [
-        target for target in targets if LETTERS.search(target) and (has_words(read, target) or has_words(target, read))
-    ]
+    plain = ARTICLE.sub("", read)
+    held = [target for target in targets if LETTERS.search(target) and _one_has_other(plain, ARTICLE.sub("", target))]
     return _arguable([read, held[0]]) if held else None
+
+
+def _one_has_other(read: str, target: str) -> bool:
+    return has_words(read, target) or has_words(target, read)
 
 
 def _stated(claims: Claims, targets: Sequence[str], options: AnswerOptions, question: str) -> AnswerMatch | None:

@@ -59,9 +59,11 @@ SLIP = compile_later(
     r"^(?:(?:(?:no|nope|sorry|apologies|my bad)\b[,.!:]?|that['’]s (?:wrong|not right|incorrect|the (?!answer)[^.]{1,60})\.)\s*[—–-]?\s*(?=\S))+",
     re.IGNORECASE,
 )
+NOT_SURE = r"not (?:really |very |quite |so |too |at all |all that )?(?:sure|certain)|unsure|no idea|i guess"
+DOUBT = compile_later(rf"\b(?:{NOT_SURE})\b", re.IGNORECASE)
 GUESS = compile_later(
-    r"\b(?:might|(?-i:may) (?!\d)|could (?:be|have|take|cost|reach|mean)|maybe|perhaps|possibly|probably|(?:un)?likely|(?:not|un)\s?sure|not certain|"
-    r"i guess|guess(?:ing)?|supposedly|allegedly|reportedly|presumably|conceivably|apparently|arguably|i suspect|hard to say|unclear|rumou?red|(?:seems?|appears?) to|no idea|cannot (?:decide|tell))\b|"
+    r"\b(?:might|(?-i:may) (?!\d)|could (?:be|have|take|cost|reach|mean)|maybe|perhaps|possibly|probably|(?:un)?likely|"
+    rf"{NOT_SURE}|guess(?:ing)?|supposedly|allegedly|reportedly|presumably|conceivably|apparently|arguably|i suspect|hard to say|unclear|rumou?red|(?:seems?|appears?) to|cannot (?:decide|tell))\b|"
     r"可能(?!性)|也许|或许|大概|似乎|好像|不确定|猜|恐怕|据说|听说|据传|传闻|貌似|疑似|估计(?=是|有|为|在)|不太清楚|说不准|没准|兴许|难道|说不定|未必", re.IGNORECASE
 )  # fmt: skip
 ADVERB_OF_A_GUESS = compile_later(
@@ -255,7 +257,7 @@ def plain_statement(sentence: str) -> str | None:
         if (lead := LEAD.match(sentence)) is None or lead.end() == len(sentence):
             break
         sentence = sentence[lead.end() :]
-    if CONDITION.match(sentence):
+    if CONDITION.match(sentence) or DOUBT.search(sentence):
         return None
     sentence = GIVEN.sub("", sentence)
     if (conclusion := list(SO.finditer(sentence))) and sentence[conclusion[-1].end() :].strip():
