@@ -1,17 +1,22 @@
 """What the audit of a task found, on the pages of a run and of a sample: classes, witness, replay, acceptance, other data."""
 
 import html
+import json
 import re
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
 import audited
 import pytest
 from audited import FINDINGS, RUN
+from click.testing import CliRunner
 from review_site import csrf
 from starlette.testclient import TestClient
 from web_site import AppSite
 
+from proctor import evaluate
+from proctor.cli import app
 from proctor_audit.ignoring import FILE, read_ignore_file
 from proctor_web.inspecting.audits import get_audit
 from proctor_web.operations import RunReference
@@ -135,7 +140,25 @@ def test_a_task_that_was_never_audited_has_no_line_and_a_page_with_the_command(f
     assert words(browser.get(f"{PAGE}?part=line").text) == ""
     page = words(browser.get(PAGE).text)
     assert "exam was not audited." in page
-    assert f"proctor data audit {folder}/exam.jsonl" in page
+    assert f"proctor audit-task {folder}/exam.jsonl --scorer" in page
+    site.workspace.close()
+
+
+def test_the_command_for_an_audit_that_is_missing_has_the_options_of_the_run(tmp_path: Path) -> None:
+    rows = [{"q": "6 * 7?", "a": "42"}, {"q": "1 + 1?", "a": "2"}]
+    (tmp_path / "own.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    options = {"columns": {"q": "question", "a": "target"}}
+    store = str(tmp_path / "runs.db")
+    evaluate(str(tmp_path / "own.jsonl"), options=options, agent="baseline:null", scorers=["exact"], store=store, run_id="mapped")  # fmt: skip
+    site = AppSite(tmp_path)
+    command = get_audit(site.workspace, RunReference(run="mapped")).command
+    site.workspace.close()
+    assert {"q=question", "a=target"} < {*shlex.split(command)}
+    assert shlex.split(command)[-2:] == ["--store", store]
+    done = CliRunner().invoke(app, shlex.split(command)[1:])
+    assert done.exit_code == 0, done.output
+    site = AppSite(tmp_path)
+    assert get_audit(site.workspace, RunReference(run="mapped")).audit
     site.workspace.close()
 
 

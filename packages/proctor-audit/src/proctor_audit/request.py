@@ -3,11 +3,12 @@
 import json
 import shlex
 from collections.abc import Iterable, Mapping
-from typing import Any
+from pathlib import Path
+from typing import Any, Self
 
 import msgspec
 
-from proctor.core.run import Selection
+from proctor.core.run import RunRecord, Selection
 
 
 class TaskRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -24,6 +25,13 @@ class TaskRequest(msgspec.Struct, frozen=True, kw_only=True):
     selection: Selection = Selection()
     seed: int = 0
     further: tuple[str, ...] = ()
+
+    @classmethod
+    def of_run(cls, record: RunRecord, store: str) -> Self:
+        """Return the request of the audit that a run's pages show: the same data, options and scorers, kept next to its store."""
+        spec = record.spec
+        further = ("--store", store) if Path(store).is_file() else ()
+        return cls(task=spec.task, options=spec.task_options, scorers=spec.scorers, further=further)
 
     @property
     def command(self) -> str:

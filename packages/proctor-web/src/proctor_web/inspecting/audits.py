@@ -18,6 +18,7 @@ from proctor_audit.findings import CLASSES, AuditFinding, FindingClass
 from proctor_audit.ignoring import accept_finding, mark_ignored, read_ignore_file
 from proctor_audit.keeping import KeptAudit, find_audit, subject_digest
 from proctor_audit.printing import describe_floors, describe_not_checked
+from proctor_audit.request import TaskRequest
 from proctor_web.comparing.background import Background
 from proctor_web.operations import Operation, RunReference
 from proctor_web.workspace import Found, NotFound, Workspace
@@ -46,6 +47,7 @@ class RunAudit(SampleAudit, frozen=True, kw_only=True):
 
     Attributes:
         audit: the digest of the report; '' without one.
+        command: that makes the audit, also where there is none.
         samples: how many were audited.
         counts: findings that nobody accepted, by class.
         accepted: how many are accepted, by one of the rules of the list.
@@ -90,7 +92,8 @@ def view_audit(workspace: Workspace, run: Found, *, seconds: float | None = None
     """
     kept = find_audit(run.record, run.store.url)
     if not isinstance(kept, KeptAudit):
-        return RunAudit(run=run.reference, why=kept)
+        command = TaskRequest.of_run(run.record, run.store.url).command
+        return RunAudit(run=run.reference, why=kept, command=command)
     findings, notes = _marked(kept, kept.findings)
     accepted = {finding.id for finding in findings if finding.ignored is not None}
     related = workspace.kept(Background).result(
