@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from proctor.core import installing
-from proctor.core.installing import install_command
+from proctor.core.installing import install_command, is_installed
 
 
 class Installed:
@@ -71,3 +71,24 @@ def test_a_copy_is_installed_from_where_it_came(
         importlib.metadata, "requires", lambda name: ['openpyxl; extra == "excel"', 'proctor-web==1; extra == "web"']
     )
     assert install_command(extra) == f".venv/bin/python -m pip install {requirement}"
+
+
+def test_a_folder_of_the_same_name_is_no_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("a_folder", "a_package"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "a_package" / "__init__.py").touch()
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    names = ("a_folder", "a_package", "nowhere", "msgspec", "sys")
+    assert [name for name in names if is_installed(name)] == ["a_package", "msgspec", "sys"]
+
+
+def test_every_question_if_a_library_is_there_is_asked_in_one_place() -> None:
+    """`find_spec` alone takes a folder `mcp` or `ray` of the user for the library."""
+    files = (Path(__file__).parents[2] / "packages").glob("*/src/**/*.py")
+    assert {path.name for path in files if "find_spec" in path.read_text(encoding="utf-8")} == {
+        "installing.py",
+        *("__init__.py", "own_code.py", "tree.py", "sources.py"),  # modules and packages of our own
+        *("registry.py", "_adk_folder.py"),  # a module of the user, a folder too
+        "packages.py",  # where a package is
+        *("program.py", "worker_program.py"),  # in another interpreter
+    }

@@ -5,13 +5,13 @@ import subprocess
 import sys
 import venv
 import zipfile
-from importlib.util import find_spec
 from pathlib import Path
 
 import msgspec
 import pytest
 
 from proctor.core.errors import BadInput
+from proctor.core.installing import is_installed
 from proctor.core.sentence import Sentence
 from proctor.i18n import speak
 from proctor.transport import fetch
@@ -126,7 +126,7 @@ def test_an_environment_without_pip_uses_the_one_that_python_carries(
     python = str(bare / "bin" / "python")
     assert subprocess.run([python, "-m", "pip", "--version"], capture_output=True, check=False).returncode != 0
     monkeypatch.setattr(sys, "executable", python)
-    monkeypatch.setattr(fetch, "find_spec", lambda name: None if name == "pip" else find_spec(name))
+    monkeypatch.setattr(fetch, "is_installed", lambda name: name != "pip" and is_installed(name))
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", str(wheel.parent))
     assert (fetch.pull(package_of(wheel)) / "tiny/a.txt").read_bytes() == b"A"

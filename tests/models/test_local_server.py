@@ -1,7 +1,6 @@
 """A model file is looked at before anything starts, and a server that ends says why."""
 
 import asyncio
-import importlib.util
 import os
 import signal
 import struct
@@ -57,7 +56,7 @@ def test_a_known_model_or_a_good_head_passes(tmp_path: Path) -> None:
 
 
 def test_without_xllamacpp_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(local, "is_installed", lambda name: False)
     with pytest.raises(MissingExtra, match=r"\[local\]"):
         local.check("smollm2-135m")
 

@@ -200,7 +200,7 @@ def test_what_an_official_class_lacks_is_said_before_a_model_is_asked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     absent = {"rank_bm25"}
-    monkeypatch.setattr(environment, "find_spec", lambda name: None if name in absent else object())
+    monkeypatch.setattr(environment, "is_installed", lambda name: name not in absent)
     model = Writer()
     with pytest.raises(MissingExtra, match="bfcl"):
         proctor.evaluate(bfcl.task("memory_kv"), agent=ChatAgent(model), limit=1, store=str(tmp_path / "a.db"))

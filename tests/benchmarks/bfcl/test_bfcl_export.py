@@ -169,6 +169,8 @@ def test_one_latency_alone_is_left_out_as_the_official_tool_would_fail_on_it(
 def test_without_the_official_tool_the_message_says_how_to_get_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    (tmp_path / "bfcl_eval" / "data").mkdir(parents=True)  # as in a clone of its data
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(BadInput, match="not installed"):
         official.evaluate(tmp_path, "m", ["simple_python"])

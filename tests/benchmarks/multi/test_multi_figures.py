@@ -55,7 +55,7 @@ def test_the_summary_shows_the_pictures_or_how_to_get_them() -> None:
 
 
 def test_without_the_extra_everything_else_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(figures, "find_spec", lambda name: None)
+    monkeypatch.setattr(figures, "is_installed", lambda name: False)
     made = export.score_files(tmp_path, {}, rows(), "m")
     assert not [path for path in made if path.suffix == ".png"]
     assert "[plots]'" in (tmp_path / "summary.md").read_text(encoding="utf-8")

@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from functools import partial
-from importlib.util import find_spec
 from typing import Annotated
 
 import msgspec
@@ -21,6 +20,7 @@ from proctor.chat.thinking import parted
 from proctor.config import converted
 from proctor.core.around import around
 from proctor.core.errors import AgentFailed, BadInput, MissingExtra
+from proctor.core.installing import is_installed
 from proctor.core.sample import Message, Part, Reasoning, Sample, Text, ToolCall, ToolResult
 from proctor.core.task import Agent, Environment, Session
 from proctor.core.trajectory import Approval, Step, Stop, ToolStyle, Usage
@@ -120,11 +120,7 @@ def require_library(kind: str, package: str) -> None:
     Raises:
         MissingExtra: it is not.
     """
-    try:
-        there = find_spec(package) is not None
-    except (ImportError, ValueError):  # half an installation, or blocked in sys.modules
-        there = False
-    if not there:
+    if not is_installed(package):
         raise MissingExtra(kind.replace("_", "-"), f"{kind}:")
 
 

@@ -4,12 +4,12 @@ import os
 import subprocess
 from collections.abc import Mapping, Sequence
 from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 
 import msgspec
 
 from proctor.core.errors import BadInput, MissingExtra
+from proctor.core.installing import is_installed
 from proctor.isolation import WorkerLimits, WorkerProgram, find_packages
 from proctor.isolation.limits import MEGABYTE
 from proctor_adapters.bridge.options import GuestHow
@@ -40,7 +40,7 @@ def program_of(file: Path, package: str, extra: str, how: GuestHow, name: str) -
         BadInput: the interpreter does not run, or does not have the package.
     """
     python = how.python or os.environ.get(PYTHON)
-    if python is None and find_spec(package) is None:
+    if python is None and not is_installed(package):
         raise MissingExtra(extra, name)
     paths = find_packages(package) if python is None else _paths_of(python, package)
     return WorkerProgram(

@@ -14,11 +14,11 @@ import os
 import shutil
 from collections.abc import Awaitable, Mapping, Sequence
 from contextlib import suppress
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from proctor.core.errors import BadInput, EnvironmentFailed, MissingExtra
+from proctor.core.installing import is_installed
 from proctor.environments.call_failures import seconds_for_a_call
 from proctor.transport.redact import quoted
 from proctor_adapters.environments.programs import GIVEN, shown
@@ -56,7 +56,7 @@ def find_chromium(executable: str | Path | None = None) -> str:
         MissingExtra: Playwright is not installed.
         BadInput: there is no such program, or none of the known names is on PATH.
     """
-    if find_spec("playwright") is None:
+    if not is_installed("playwright"):
         raise MissingExtra("browser", "A browser")
     asked = executable or os.environ.get("PROCTOR_CHROMIUM") or None
     paths = [path for name in ((str(asked),) if asked else NAMES) if (path := shutil.which(name)) is not None]

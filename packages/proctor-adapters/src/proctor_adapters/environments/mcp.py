@@ -13,7 +13,6 @@ import json
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
 from importlib import import_module
-from importlib.util import find_spec
 from types import TracebackType
 from typing import TYPE_CHECKING, Annotated, Self
 
@@ -22,6 +21,7 @@ import msgspec
 from proctor import registry
 from proctor.config import converted
 from proctor.core.errors import BadInput, EnvironmentFailed, MissingExtra
+from proctor.core.installing import is_installed
 from proctor.core.parts import EnvironmentPart
 from proctor.core.sample import Sample, Tool, ToolCall, ToolResult
 from proctor.core.task import Environment
@@ -64,7 +64,7 @@ def make(argument: str, options: Mapping[str, object]) -> Callable[[Sample], Env
     """
     name = f"mcp:{argument}"
     chosen = converted(options, McpOptions, name)
-    if find_spec("mcp") is None:
+    if not is_installed("mcp"):
         raise MissingExtra("mcp", name)
     is_url = argument.startswith(("http://", "https://"))
     if is_url:

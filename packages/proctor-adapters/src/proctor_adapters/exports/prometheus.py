@@ -8,13 +8,13 @@ veadk/evaluation/utils/prometheus.py, release 1.1.19.
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 import msgspec
 
 from proctor.core.errors import BadInput, MissingExtra
+from proctor.core.installing import is_installed
 from proctor.core.parts import ExportPart
 from proctor.core.run import RunRecord
 from proctor.core.task import Store
@@ -75,7 +75,7 @@ def check_installed() -> None:
     Raises:
         MissingExtra: the official client library is not there.
     """
-    if find_spec("prometheus_client") is None:
+    if not is_installed("prometheus_client"):
         raise MissingExtra("prometheus", "Prometheus")
 
 

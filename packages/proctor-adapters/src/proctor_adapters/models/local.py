@@ -5,7 +5,6 @@ The server ignores `tools` for small models, but follows a schema: tools become 
 """
 
 import asyncio
-import importlib.util
 import json
 import os
 import struct
@@ -22,6 +21,7 @@ from proctor.chat.prompted_tools import tool_lines
 from proctor.chat.tool_schema import message_of, schema_of
 from proctor.config import converted
 from proctor.core.errors import BadInput, MissingExtra
+from proctor.core.installing import is_installed
 from proctor.core.parts import ModelPart, Tell
 from proctor.core.sample import File, Message, Text, Tool, ToolResult
 from proctor.core.trajectory import Step
@@ -77,7 +77,7 @@ def check(name: str) -> None:
         check_gguf(Path(name).expanduser())
     else:
         package(name)
-    if importlib.util.find_spec("xllamacpp") is None:
+    if not is_installed("xllamacpp"):
         raise MissingExtra("local", f"local:{name}")
 
 

@@ -14,9 +14,9 @@ import sys
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from functools import cache, partial
-from importlib.util import find_spec
 
 from proctor.core.errors import BadInput, MissingExtra
+from proctor.core.installing import is_installed
 from proctor.transport.redact import quoted, redact
 from proctor_adapters.ray.folder import session_folder
 
@@ -48,7 +48,7 @@ def check(address: str) -> str:
             "'{address}' is no address of a Ray cluster: write HOST:PORT as 'ray start' shows it, or auto, and start the run on a machine of the cluster.",
             address=redact(address),
         )
-    if find_spec("ray") is None:
+    if not is_installed("ray"):
         raise MissingExtra("ray", "--on ray")
     return address
 

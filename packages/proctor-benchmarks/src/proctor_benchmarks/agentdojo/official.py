@@ -5,13 +5,13 @@ import os
 import threading
 from collections.abc import Mapping
 from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from proctor.core.errors import BadInput, MissingExtra
+from proctor.core.installing import is_installed
 from proctor.core.sample import Tool
 from proctor.isolation import Workers, find_packages
 from proctor.transport import fetch
@@ -78,7 +78,7 @@ def make_workers(folder: Path, size: int | None = None) -> Workers:
     Raises:
         MissingExtra: what the package imports is not installed.
     """
-    if any(find_spec(name) is None for name in NEEDS):
+    if not all(map(is_installed, NEEDS)):
         raise MissingExtra("agentdojo", "AgentDojo")
     # The official calendar lists people in the order of a set of texts, which must not change from process to process.
     return Workers(

@@ -9,7 +9,6 @@ Source: bfcl-eval 2026.3.23, `bfcl_eval/model_handler/base_handler.py` and `api_
 import os
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import AsyncExitStack
-from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -17,6 +16,7 @@ from typing import Any, Self
 import msgspec
 
 from proctor.core.errors import BadInput, EnvironmentFailed, MissingExtra
+from proctor.core.installing import is_installed
 from proctor.core.sample import Message, Sample, ToolCall, ToolResult
 from proctor.core.sentence import say
 from proctor.core.task import Environment
@@ -53,7 +53,7 @@ def workers_for(folder: Path, classes: Collection[str]) -> Workers:
     if "MathAPI" in classes and _missing("MathAPI"):
         raise _lack("MathAPI")
     modules = {module for name in classes for module in NEEDS.get(name, ())}
-    installed = sorted(module for module in modules if find_spec(module) is not None)
+    installed = sorted(module for module in modules if is_installed(module))
     with_model = "MemoryAPI_vector" in classes
     return Workers(
         PROGRAM,
@@ -125,7 +125,7 @@ class Environments:
 
 
 def _missing(name: str) -> list[str]:
-    return [module for module in NEEDS[name] if find_spec(module) is None]
+    return [module for module in NEEDS[name] if not is_installed(module)]
 
 
 def _lack(name: str) -> BadInput:

@@ -1,6 +1,5 @@
 """Run the official evaluator, where the user has it installed, over exported results; so that its numbers can be compared with ours."""
 
-import importlib.util
 import json
 import os
 import re
@@ -11,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from proctor.core.errors import BadInput
+from proctor.core.installing import is_installed
 from proctor_benchmarks.bfcl.dataset import result_path
 from proctor_benchmarks.bfcl.export import result_folder
 
@@ -60,7 +60,7 @@ def evaluate(folder: Path, model: str, categories: Sequence[str]) -> dict[str, f
 def _command() -> list[str]:
     if program := shutil.which("bfcl"):
         return [program]
-    if importlib.util.find_spec("bfcl_eval") is not None:
+    if is_installed("bfcl_eval"):
         return [sys.executable, "-m", "bfcl_eval"]
     raise BadInput(
         "The official BFCL tool is not installed. Install it in an environment of its own (pip install bfcl-eval; several GB) and put its 'bfcl' on the PATH."

@@ -11,11 +11,11 @@ import http.client
 import socket
 import time
 import urllib.parse
-from importlib.util import find_spec
 
 import msgspec
 
 from proctor.core.errors import MissingExtra
+from proctor.core.installing import is_installed
 from proctor.transport.tls import context_of
 from proctor_benchmarks.boxes.host_proxy import is_public
 
@@ -49,7 +49,7 @@ class NotPublic(ValueError):
 
 def check_installed() -> None:
     """Raise `MissingExtra` if what turns pages into text is not installed."""
-    if any(find_spec(name) is None for name in ("bs4", "html2text")):
+    if not (is_installed("bs4") and is_installed("html2text")):
         raise MissingExtra("bfcl", "Reading web pages")
 
 

@@ -6,10 +6,10 @@ The heat map has a cell for each question, 100 to a column, from top to bottom.
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from proctor.core.installing import is_installed
 from proctor.runtime.files import draft_of
 from proctor_benchmarks.multi.tables import QuestionSums, Scored, by_slice
 
@@ -22,7 +22,7 @@ _SIZE = (10, 6)
 
 def can_draw() -> bool:
     """True if the extra `plots` is installed."""
-    return find_spec("matplotlib") is not None
+    return is_installed("matplotlib")
 
 
 def draw(rows: Sequence[Scored], folder: Path, name: str) -> list[Path]:

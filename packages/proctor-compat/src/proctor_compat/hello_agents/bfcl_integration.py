@@ -1,6 +1,5 @@
 """`BFCLIntegration`: the official tool, where the user has installed it, over exported results."""
 
-import importlib.util
 import json
 import os
 import shutil
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from proctor.core.errors import BadInput
+from proctor.core.installing import is_installed
 from proctor.core.sentence import say
 from proctor_benchmarks.bfcl import official
 from proctor_benchmarks.bfcl.dataset import CATEGORIES
@@ -41,7 +41,7 @@ class BFCLIntegration:
 
     def is_installed(self) -> bool:
         """Return True if the official tool can be called."""
-        return shutil.which("bfcl") is not None or importlib.util.find_spec("bfcl_eval") is not None
+        return shutil.which("bfcl") is not None or is_installed("bfcl_eval")
 
     def install(self) -> bool:
         """Print how to install it; True if it is installed."""

@@ -7,12 +7,12 @@ import os
 import time
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 from proctor.api.resolve import AgentLike
+from proctor.core.installing import is_installed
 from proctor.core.task import Scorer
 from proctor.runtime.threads import in_thread
 from proctor_adapters.evalsets.criteria import EvalCriteria
@@ -62,7 +62,7 @@ class DeepevalEvaluator(BaseEvaluator):
     @cached_property
     def judge_model(self) -> Any:
         """The judge as an object of DeepEval; without DeepEval one for Proctor's own metrics of the same names."""
-        if find_spec("deepeval") is None:
+        if not is_installed("deepeval"):
             return endpoint(self.judge_model_name, *address_and_key(self._base, self._key))
         return judge_model(self.judge_model_name, self._base, self._key)
 

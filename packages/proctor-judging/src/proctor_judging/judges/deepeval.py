@@ -7,7 +7,6 @@ mean of the turns. Metrics of whole conversations get all turns at once. DeepEva
 """
 
 import copy
-import importlib.util
 import inspect
 import math
 import os
@@ -21,6 +20,7 @@ from proctor import registry
 from proctor.config import unknown_option
 from proctor.core.digest import digest
 from proctor.core.errors import BadInput, JudgeFailed, MissingExtra
+from proctor.core.installing import is_installed
 from proctor.core.judge import NOT_CHOSEN, JudgeChoice, JudgeInfo
 from proctor.core.parts import JudgePart
 from proctor.core.sample import Message, Sample, ToolCall, ToolResult
@@ -72,7 +72,7 @@ def make(
     for option in options:
         raise unknown_option(name, option, [])
     quiet()
-    if importlib.util.find_spec("deepeval") is None:
+    if not is_installed("deepeval"):
         raise MissingExtra("deepeval", name)
     if not argument:
         raise BadInput("Name the metric, for example deepeval:./metrics.py:polite")

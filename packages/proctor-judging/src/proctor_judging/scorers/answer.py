@@ -4,9 +4,8 @@ A cascade of rules, strict by default: the first rule that applies decides, and 
 ambiguous answer is wrong. The rules are in `answer_matching`; the scorer is `answer`.
 """
 
-from importlib.util import find_spec
-
 from proctor.core.declared import scorer
+from proctor.core.installing import is_installed
 from proctor.core.parts import ScorerPart
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
@@ -30,7 +29,7 @@ __all__ = [
     "read_claims",
     "semantic",
 ]
-VERSION = "5" if find_spec("mpmath") else "5 without the extra 'math'"  # other verdicts: double precision, or none
+VERSION = "5" if is_installed("mpmath") else "5 without the extra 'math'"  # other verdicts: double precision, or none
 
 
 @scorer(version=VERSION)

@@ -11,6 +11,17 @@ from typing import Any
 NAME = "proctor"
 
 
+def is_installed(package: str) -> bool:
+    """True if a package can be imported; a folder of that name on the path, without `__init__.py`, is none."""
+    from importlib.util import find_spec  # slow to import
+
+    try:
+        spec = find_spec(package)
+    except (ImportError, ValueError):  # half an installation, or blocked in sys.modules
+        return False
+    return spec is not None and spec.origin is not None
+
+
 def install_command(extra: str) -> str:
     """Return the command that adds an extra to this installation.
 

@@ -7,7 +7,8 @@ problem, solved by scipy where it is installed, else by shortest augmenting path
 from collections import deque
 from collections.abc import Mapping, Sequence
 from importlib import import_module
-from importlib.util import find_spec
+
+from proctor.core.installing import is_installed
 
 LARGEST_WITHOUT_SCIPY = 200
 SMALL = 50  # below it, loading scipy would take longer than doing without
@@ -41,7 +42,7 @@ def best(weights: Sequence[Sequence[float]]) -> dict[int, int]:
     rows, columns = len(weights), len(weights[0]) if len(weights) else 0
     if not rows or not columns:
         return {}
-    if max(rows, columns) > SMALL and find_spec("scipy") is not None:
+    if max(rows, columns) > SMALL and is_installed("scipy"):
         pairs = _by_scipy(weights)
     elif rows <= columns:
         pairs = _by_paths(weights)

@@ -6,12 +6,12 @@ compared once with each different value that was given, so that 1,000 calls agai
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from functools import cache
-from importlib.util import find_spec
 from typing import Any
 
 import msgspec
 
 from proctor.core.errors import MissingExtra
+from proctor.core.installing import is_installed
 from proctor.core.sample import ToolCall
 from proctor.trajectory_matching.arguments import ABSENT, ArgumentRules, arguments_of, canonical, counts, right
 from proctor.trajectory_matching.expectation import ExpectedCall
@@ -45,7 +45,7 @@ def blocks(
     for name, expected in rows.items():
         if name in columns:
             wanted, given = [calls[index] for index in expected], [made[index] for index in columns[name]]
-            if largest is not None and max(len(wanted), len(given)) > largest and find_spec("scipy") is None:
+            if largest is not None and max(len(wanted), len(given)) > largest and not is_installed("scipy"):
                 raise MissingExtra("matching", f"Matching more than {largest} calls of {name} by similarity")
             yield SimilarityBlock(expected=expected, made=columns[name], table=similarities(wanted, given, rules))
 

@@ -13,12 +13,12 @@ import warnings
 import zipfile
 from collections.abc import Callable, Sequence
 from importlib.resources import files
-from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
 
 import msgspec
 
 from proctor.core.errors import BadInput
+from proctor.core.installing import is_installed
 from proctor.core.sentence import Sentence, say
 from proctor.runtime.files import reading
 from proctor.runtime.folders import cache_folder
@@ -159,9 +159,9 @@ def _pip() -> Sequence[str]:
 
     Environments made by uv have none of their own; the one Python carries is a wheel, which runs without being installed.
     """
-    if find_spec("pip") is not None:
+    if is_installed("pip"):
         return [sys.executable, "-m", "pip"]
-    carried = sorted(Path(str(files("ensurepip"))).glob("_bundled/pip-*.whl")) if find_spec("ensurepip") else []
+    carried = sorted(Path(str(files("ensurepip"))).glob("_bundled/pip-*.whl")) if is_installed("ensurepip") else []
     if carried:
         return [sys.executable, str(carried[-1] / "pip")]
     if (uv := shutil.which("uv")) is not None:
