@@ -9,7 +9,7 @@ from endpoint import Endpoint, chat, data
 from model_apis import Anthropic, Gemini, Responses
 
 from proctor import Sample, Task, evaluate_async
-from proctor.core.sample import File, Message, Text, Tool, ToolResult
+from proctor.core.sample import File, Message, Text, Tool, ToolCall, ToolResult
 from proctor.models.named import model
 from proctor.models.openai import ChatModel
 from proctor.transport.client import Client
@@ -21,6 +21,7 @@ QUICK = RetryPolicy(attempts=1)
 PDF = b"%PDF-1.7\n"
 WAV = b"RIFF\x24\x00\x00\x00WAVEfmt "
 MP3 = b"ID3\x04\x00\x00"
+GIF = File(name="b.gif", media_type="image/gif", data=b"GIF89a!")
 BARE_MP3 = b"\xff\xfb\x90\x64\x00"
 FILES = (
     File(name="a.pdf", media_type="application/pdf", data=PDF),
@@ -160,6 +161,44 @@ async def test_bytes_decide_what_a_file_is_and_not_its_name_or_declared_type(tmp
     assert kinds == ["text", "file", "input_audio", "text", "text", "text"]
     assert content[1]["file"]["file_data"] == PDF_URL
     assert content[2]["input_audio"] == {"data": encoded(BARE_MP3), "format": "mp3"}
+
+
+@pytest.mark.parametrize(("kind", "is_sent"), [("anthropic", True), ("gemini", False)])
+async def test_a_gif_is_named_where_the_api_takes_none(kind: str, is_sent: bool) -> None:
+    asked = asking(File(name="a.gif", media_type="image/png", data=b"GIF89a"))
+    async with Endpoint(SERVERS[kind]) as endpoint, Client(policy=QUICK):
+        taker = made(kind, endpoint)
+        first = await taker.complete(asked, [READ])
+        (call,) = first.message.calls
+        result = ToolResult(name=call.name, content="Read.", id=call.id, files=(GIF,))
+        await taker.complete([*asked, first.message, Message(role="tool", parts=(result,))], [READ])
+    body = str(endpoint.requests[-1].json)
+    assert (encoded(b"GIF89a") in body, encoded(b"GIF89a!") in body) == (is_sent, is_sent)
+    assert ("[Attached file: a.gif" in body, "left out: b.gif" in body) == (not is_sent, not is_sent)
+
+
+class Drawer:
+    """An environment whose one tool returns a GIF."""
+
+    tools = (READ,)
+
+    async def call(self, call: ToolCall) -> ToolResult:
+        return ToolResult(name=call.name, content="Read.", id=call.id, files=(GIF,))
+
+    def state(self) -> dict[str, object]:
+        return {}
+
+
+@pytest.mark.parametrize(("kind", "count"), [("anthropic", 0), ("gemini", 1)])
+async def test_a_gif_of_an_environment_that_is_not_sent_is_counted_with_the_trial(kind: str, count: int) -> None:
+    async with Endpoint(SERVERS[kind]) as endpoint:
+        task = Task(
+            name="t", samples=[Sample.ask("s", "?", target="Paris")], scorers=["exact"], environment=lambda _: Drawer()
+        )
+        how: dict[str, Any] = {"agent": f"{kind}:m", "agent_options": {"base_url": endpoint.url, "max_steps": 2}}
+        run = await evaluate_async(task, store=":memory:", max_failed=1.0, **how)
+        (trial,) = run.trials()
+    assert trial.notes.get("files_left_out", 0) == count, trial.failure
 
 
 @pytest.mark.parametrize("kind", SERVERS)

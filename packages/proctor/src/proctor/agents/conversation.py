@@ -1,7 +1,7 @@
 """Sessions that several agents share: the tool loop of a conversation that keeps its messages, and a recorded one."""
 
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 
 from msgspec.structs import replace
 
@@ -149,7 +149,7 @@ class AgentConversation:
                 raise
             if given is None:
                 return False
-            worded = [result_with_text(result, media) for result in given]
+            worded = [result_with_text(result, self._sent(result) if media else ()) for result in given]
             results.extend(worded)
             self.received.extend(clock.split(_steps(worded)))
         if wording is not None:
@@ -157,6 +157,11 @@ class AgentConversation:
         else:
             self._messages.append(results_message(results, media) if self._prompted else _of_tool(results))
         return True
+
+    def _sent(self, result: ToolResult) -> Collection[str]:
+        """Return the media types of the files of a result that the model takes."""
+        files = (file for file in result.files if file.media_type in self._media)
+        return {file.media_type for file in files if self._takes is None or self._takes(file)}
 
 
 class RecordedConversation:

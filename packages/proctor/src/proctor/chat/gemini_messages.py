@@ -19,7 +19,8 @@ from proctor.core.trajectory import Stop, Usage
 from proctor.transport.faults import RequestFault, fault_of_status
 
 API = "gemini"
-KINDS = ("image/", "audio/", "video/", "text/", PDF)
+PICTURES_TAKEN = ("image/png", "image/jpeg", "image/webp", "image/heic", "image/heif")  # of its documentation: no GIF
+KINDS = (*PICTURES_TAKEN, "audio/", "video/", "text/", PDF)
 _STOPS: Mapping[str | None, Stop] = {
     "MAX_TOKENS": "length",
     "SAFETY": "filtered",

@@ -10,6 +10,7 @@ from proctor.chat import gemini_messages
 from proctor.chat.dialect import Dialect, Json, without_none
 from proctor.config import converted
 from proctor.core.errors import BadInput
+from proctor.core.media_type import PDF
 from proctor.core.parts import ModelPart
 from proctor.models.addresses import Count, EndpointOptions, access_of, refuse_keys
 from proctor.models.openai import ChatModel
@@ -52,6 +53,7 @@ class Contents(Dialect):
     fold = gemini_messages.ContentStream
     kinds = gemini_messages.KINDS
     addressed = gemini_messages.KINDS
+    result_media = frozenset({*gemini_messages.PICTURES_TAKEN, PDF})
     objects = ("generationConfig",)
 
     def __init__(self, options: GeminiOptions) -> None:

@@ -262,7 +262,7 @@ class ChatModel:
         """
         names = sent_names(tools) if tools else {}
         is_streamed = (self._streams or around.get().hear is not None) and self._batches is None
-        media = result_media(pictures=self.pictures, pdf=self.pdf, sound=self.sound)
+        media = result_media(pictures=self.pictures, pdf=self.pdf, sound=self.sound) & self._dialect.result_media
         asked = Request(messages, tools, names, response_format, seed, is_streamed, self._kinds, media)
         body = self._dialect.body(self._fixed, asked)
         started = time.time()
