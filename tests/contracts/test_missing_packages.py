@@ -24,6 +24,7 @@ from proctor.cli import app, tree
 from proctor.core.errors import BadInput
 from proctor.models.named import model
 from proctor.registry import load_object
+from proctor.trajectory_matching.arguments import right
 
 Path("q.jsonl").write_text('{"id": "a", "question": "1 + 1?", "target": "2"}')
 Path("case.evalset.json").write_text("{}")
@@ -63,6 +64,7 @@ ask = {
     "proctor.imports": lambda name: call("runs", "import", "q.jsonl", "--format", name),
     "proctor.judges": lambda name: call(*plain, "--agent", "baseline:null", "--scorer", f"{name}:./mine.toml"),
     "proctor.looks": lambda name: call(*run, "--agent", "baseline:null", f"--{name}", "accuracy >= 0.5"),
+    "proctor.matchers": lambda name: take(right, 1, 1, {name: {}}, 0.0),
     "proctor.models": lambda name: take(model, f"{name}:x", {}),
     "proctor.names": lambda name: take(star, name),
     "proctor.live_traces": lambda name: call(*run, "--agent", "baseline:null", "--trace-to", "http://127.0.0.1:9/v1/traces"),

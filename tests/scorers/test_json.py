@@ -12,7 +12,7 @@ from proctor.core.errors import BadInput
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.trajectory import Trajectory
-from proctor.runtime import json_schema
+from proctor_judging.matching import json_schema
 from proctor_judging.scorers import json as json_scorer
 
 values = st.recursive(

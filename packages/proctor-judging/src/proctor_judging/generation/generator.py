@@ -21,9 +21,9 @@ from proctor.config import converted
 from proctor.core.digest import digest
 from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence, say
-from proctor.runtime import json_schema
 from proctor.runtime.pattern_search import TooSlow
 from proctor.runtime.toml_file import read_toml
+from proctor_judging.matching import json_schema
 from proctor_judging.replies import loose_json
 
 MOST_BYTES = 1_000_000

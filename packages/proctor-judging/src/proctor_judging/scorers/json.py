@@ -21,9 +21,9 @@ from proctor.core.sentence import Sentence, quote, say
 from proctor.core.task import Scorer
 from proctor.core.trajectory import Trajectory
 from proctor.core.validation import in_words
-from proctor.runtime import json_schema
 from proctor.runtime.pattern_search import TooSlow
 from proctor.scorers.targets import answer_of, arguable, no_target
+from proctor_judging.matching import json_schema
 from proctor_judging.replies.json_values import NotJson, decode, name_repairs, read_values
 from proctor_judging.replies.loose_json import Unreadable
 from proctor_judging.replies.loose_json import read as read_loosely

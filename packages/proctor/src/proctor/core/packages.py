@@ -54,6 +54,7 @@ BROUGHT: Mapping[str, Mapping[str, tuple[str, ...]]] = {
             *("response", "rouge", "semantic", "token_embedding_f1"),
         ),
         "proctor.scorer_settings": ("article",),
+        "proctor.matchers": ("schema",),
         "proctor.judges": ("adk_judged", "debate", "deepeval", "jury", "pairwise", "probe", "rubric"),
         "proctor.task_kinds": ("judged-items", "judged-pairs", "judge-probes"),
         "proctor.commands": ("judge.items", "judge.winrate", "judge.agree", "judge.probe", "data.generate"),

@@ -11,7 +11,7 @@ from typing import Any
 
 from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence, quote, say
-from proctor.runtime.pattern_search import checked, search
+from proctor.runtime.pattern_search import TooSlow, checked, search
 
 DEPTH = 100
 DIGITS = 300  # of a whole number in the answer; longer ones cost quadratic time
@@ -68,6 +68,19 @@ def fault(schema: object, value: object) -> Sentence | None:
     except Unresolvable as unresolvable:
         raise BadInput("{path} of the schema leads outside it: {value}.", path="$ref", value=repr(unresolvable.ref)) from None  # fmt: skip
     return None if error is None else _said_of(error)
+
+
+def fits(schema: object, value: object) -> bool:
+    """True if a value fits a schema: the matcher `schema` of the arguments of a call. A pattern that takes too long fits nothing.
+
+    Raises:
+        BadInput: the schema cannot be followed to the letter.
+    """
+    check(schema)
+    try:
+        return fault(schema, value) is None
+    except TooSlow:
+        return False
 
 
 @cache
