@@ -1,13 +1,14 @@
 """A file of questions as a task: what is understood, what is refused, and what the agent is shown."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import proctor
-from proctor.core.errors import BadInput
+from proctor.core.errors import BadInput, MissingExtra
 from proctor.core.sample import File, Sample
 from proctor.core.task import Task
 from proctor.datasets.files import is_data_file, task_from_file
@@ -221,6 +222,13 @@ def test_yaml_texts_stay_what_was_written(tmp_path: Path) -> None:
         "- {question: Cold, answer: no}\n- {question: Zip, answer: 012}\n- {question: When, answer: 2020-01-01}\n- {question: n, answer: 12}\n",
     )
     assert [one.target for one in samples(path)] == ["no", "012", "2020-01-01", 12]
+
+
+def test_yaml_without_its_library_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = file(tmp_path, "q.yaml", "- {question: Cold, answer: no}\n")
+    monkeypatch.setitem(sys.modules, "yaml", None)
+    with pytest.raises(MissingExtra, match=r"q\.yaml needs the extra 'yaml'\."):
+        samples(path)
 
 
 def test_a_row_without_a_type_is_scored_by_what_it_has(tmp_path: Path) -> None:

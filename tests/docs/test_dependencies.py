@@ -127,6 +127,11 @@ def test_the_core_needs_msgspec_and_the_standard_library_only() -> None:
     assert core - sys.stdlib_module_names == {"msgspec", "proctor"}
 
 
+def test_the_kernel_itself_needs_eight_libraries() -> None:
+    """What only an option needs is an extra, or comes with the package that has the option."""
+    assert len(required("proctor")) <= 8
+
+
 @pytest.mark.parametrize("package", PROJECTS)
 def test_what_is_declared_is_imported(package: str) -> None:
     distributions = packages_distributions()

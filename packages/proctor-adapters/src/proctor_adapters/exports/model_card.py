@@ -12,8 +12,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-import yaml
-
 from proctor.core.errors import BadInput, needs
 from proctor.core.parts import ExportPart
 from proctor.core.run import Estimate, RunRecord
@@ -40,6 +38,7 @@ def write(record: RunRecord, store: Store, path: Path, *, options: Options) -> l
         BadInput: nothing was measured; the card there cannot be read or written; `MissingExtra`.
     """
     with needs("hub", "model-card"):
+        import yaml
         from huggingface_hub import EvalResult, ModelCard, ModelCardData
     summary: Summary = options["summary"]
     measured = [estimate for estimate in summary.estimates if not estimate.slice and estimate.value is not None]

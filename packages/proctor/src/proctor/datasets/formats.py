@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from proctor.core.errors import BadInput
+from proctor.core.errors import BadInput, needs
 from proctor.core.sentence import Sentence, say
 from proctor.core.validation import in_words
 from proctor.datasets._decoding import open_text
@@ -83,7 +83,8 @@ def _json(path: Path, reading: FileReading) -> Placed:
 
 
 def _yaml(path: Path, reading: FileReading) -> Placed:
-    import yaml
+    with needs("yaml", path.name):
+        import yaml
 
     text = _text(path, reading, MOST_YAML_BYTES)
     try:

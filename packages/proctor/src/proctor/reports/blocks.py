@@ -1,14 +1,11 @@
 """The parts of a page: headings, paragraphs, tables and lists, whatever it is written as."""
 
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import msgspec
 
 from proctor.core.sentence import Sentence
-
-if TYPE_CHECKING:
-    from markupsafe import Markup
 
 Phrase = str | Sentence
 Tone = Literal["", "good", "open", "bad"]
@@ -44,10 +41,10 @@ class HeadingBlock(msgspec.Struct, frozen=True, tag=True):
 
 
 class Drawing(msgspec.Struct, frozen=True, tag=True):
-    """A plot: SVG in a page, characters elsewhere."""
+    """A plot: SVG whose texts are escaped in a page, characters elsewhere."""
 
     characters: str
-    svg: "Markup"
+    svg: str
 
 
 class Code(msgspec.Struct, frozen=True, tag=True):

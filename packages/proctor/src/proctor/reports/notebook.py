@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Iterable, Sequence
-
-from markupsafe import Markup, escape
+from html import escape
+from typing import NewType
 
 from proctor.core.run import Estimate
 from proctor.reports import plot, versus
@@ -13,6 +13,7 @@ from proctor.reports.render import lines
 from proctor.reports.words import ReportWords
 from proctor.runtime.visible import one_line
 
+Html = NewType("Html", str)  # its texts are escaped
 MOST_ROWS = 60
 INK = 'stroke="currentColor"'
 LOOKS = {  # of the shapes of `plot`, as there is no style sheet
@@ -31,7 +32,7 @@ def run_html(report: ReportData, lang: str) -> str:
     outcomes = ", ".join(f"{words.outcome(name)}: {words.count(count)}" for name, count in report.outcomes.items())
     facts = (words.t("Run {run}", run=record.id), words.state(record.state), outcomes)
     titles = ("", words.t("Value"), words.t("Interval"), "", words.t("Scored / planned"))
-    rows: list[Sequence[str | Markup]] = []
+    rows: list[Sequence[Html]] = []
     for section in report.sections:
         for line in lines(report, words, section.key):
             tag = f"{section.key} · " if line.estimate.slice else ""
@@ -48,62 +49,52 @@ def comparison_html(comparison: RunComparison, lang: str) -> str:
     titles = ("", "A", "B", "B − A", words.t("Interval"), "−50 … +50", "p", "")
     rows = [
         (
-            versus.label(row, words),
-            words.percent(row.first),
-            words.percent(row.second),
-            versus.signed(row.difference.value),
-            versus.span(row),
+            _html(versus.label(row, words)),
+            _html(words.percent(row.first)),
+            _html(words.percent(row.second)),
+            _html(versus.signed(row.difference.value)),
+            _html(versus.span(row)),
             _drawn(plot.difference_row(row.difference.low, row.difference.value, row.difference.high, "")),
-            versus.p_text(row.p_adjusted),
-            words.t(row.verdict),
+            _html(versus.p_text(row.p_adjusted)),
+            _html(words.t(row.verdict)),
         )
         for row in comparison.rows
     ]
     return _page(versus.headline(comparison, words), [*sides], titles, rows, words, versus.sentences(comparison, words))
 
 
-def _row(one: Estimate, label: str, words: ReportWords) -> Sequence[str | Markup]:
-    scored = f"{words.count(one.scored)} / {words.count(one.planned)}"
-    return label, words.value(one), words.interval(one), _drawn(plot.row(one, "")), scored
+def _row(estimate: Estimate, label: str, words: ReportWords) -> Sequence[Html]:
+    before = (label, words.value(estimate), words.interval(estimate))
+    scored = f"{words.count(estimate.scored)} / {words.count(estimate.planned)}"
+    return *map(_html, before), _drawn(plot.row(estimate, "")), _html(scored)
 
 
-def _drawn(svg: str) -> Markup:
-    """Return a plot whose shapes look the same without a style sheet."""
-    return Markup(re.sub(r'class="(\w+)"', lambda found: LOOKS[found[1]], svg))  # noqa: S704 - numbers only
+def _drawn(svg: str) -> Html:
+    """Return a plot of numbers only, whose shapes look the same without a style sheet."""
+    return Html(re.sub(r'class="(\w+)"', lambda match: LOOKS[match[1]], svg))
 
 
 def _page(
     title: str,
     facts: Iterable[str],
     titles: Sequence[str],
-    rows: Sequence[Sequence[str | Markup]],
+    rows: Sequence[Sequence[Html]],
     words: ReportWords,
     notes: Iterable[str],
 ) -> str:
-    head = Markup("").join(Markup('<th style="{}">{}</th>').format(RIGHT if at else "", text) for at, text in enumerate(titles))  # fmt: skip
-    body = Markup("").join(
-        Markup("<tr>{}</tr>").format(
-            Markup("").join(
-                Markup('<td style="{}">{}</td>').format(RIGHT if at else "text-align:left", _said(cell))
-                for at, cell in enumerate(row)
-            )
-        )
-        for row in rows[:MOST_ROWS]
-    )
     left = len(rows) - MOST_ROWS
     more = [words.t("{count} more rows: print(run) shows them all.", count=words.count(left))] if left > 0 else []
-    return str(
-        Markup(
-            "<div><strong>{}</strong><br>{}<table><thead><tr>{}</tr></thead><tbody>{}</tbody></table>{}</div>"
-        ).format(
-            _said(title),
-            Markup("<br>").join(map(_said, facts)),
-            head,
-            body,
-            Markup("").join(Markup("<div>{}</div>").format(_said(note)) for note in [*more, *notes]),
-        )
-    )
+    head = _cells("th", map(_html, titles), first="")
+    body = "".join(f"<tr>{_cells('td', row, first='text-align:left')}</tr>" for row in rows[:MOST_ROWS])
+    below = "".join(f"<div>{_html(note)}</div>" for note in [*more, *notes])
+    above = f"<strong>{_html(title)}</strong><br>{'<br>'.join(map(_html, facts))}"
+    return f"<div>{above}<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{below}</div>"
 
 
-def _said(text: str | Markup) -> Markup:
-    return text if isinstance(text, Markup) else escape(one_line(text, 400))
+def _cells(tag: str, cells: Iterable[Html], *, first: str) -> str:
+    """Return the cells of a row; all but the first are aligned to the right."""
+    return "".join(f'<{tag} style="{RIGHT if at else first}">{cell}</{tag}>' for at, cell in enumerate(cells))
+
+
+def _html(text: str) -> Html:
+    return Html(escape(one_line(text, 400)))

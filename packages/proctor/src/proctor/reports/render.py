@@ -1,7 +1,7 @@
 """A report as Markdown, and as one HTML file that asks nothing of the network.
 
 What a model wrote is hostile: `finalize` makes hidden characters visible and escapes whatever a template puts out;
-only what this module made itself, as `Markup`, passes unchanged.
+only what this module made itself, and a template marks as safe, passes unchanged.
 """
 
 import re
@@ -9,6 +9,7 @@ from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from hashlib import sha256
+from html import escape
 from importlib.resources import files
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -26,7 +27,6 @@ from proctor.runtime.visible import names_only, one_line, visible
 
 if TYPE_CHECKING:
     from jinja2 import Environment
-    from markupsafe import Markup
 
 LIVE_MARKDOWN = re.compile(r"[\\`*\[\]|~$#!]|(?<!\w)_|_(?!\w)")
 
@@ -83,31 +83,20 @@ def _listing_values(report: ReportData, lang: str, stories: Iterable[Story], tot
 
 def script_values(found: TrialListing, name: str) -> dict[str, object]:
     """Return the values that the base page needs to list samples by a script; no script if none are listed."""
-    from markupsafe import Markup
-
     if not found.listed:
         return {"listing": None, "policy": policy()}
     folder = files("proctor.reports").joinpath("templates")
     script = "".join(folder.joinpath(part).read_text(encoding="utf-8") for part in ("list.js", name))
-    return {
-        "listing": found,
-        "data": Markup(found.data),  # noqa: S704 - JSON without "<"
-        "script": Markup(script),  # noqa: S704 - ours
-        "policy": policy(script),
-    }
+    return {"listing": found, "script": script, "policy": policy(script)}
 
 
-def policy(script: str = "") -> "Markup":
+def policy(script: str = "") -> str:
     """Return what a page may do: show its own style and run its own script; load nothing, send nothing, make no HTML of text."""
-    from markupsafe import Markup
-
     rules = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; media-src data:"
     if not script:
-        return Markup(rules)  # noqa: S704 - ours
+        return rules
     digest = b64encode(sha256(script.encode()).digest()).decode()
-    return Markup(  # noqa: S704 - ours
-        f"{rules}; script-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'"
-    )
+    return f"{rules}; script-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'"
 
 
 def anchor(sample_id: str, attempt: int) -> str:
@@ -217,7 +206,6 @@ def _render(template: str, report: ReportData, lang: str, **more: object) -> str
 def environment(is_html: bool) -> "Environment":
     """Return the templates of this package; their output is made harmless."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
-    from markupsafe import Markup
 
     made = Environment(
         loader=PackageLoader("proctor.reports"),
@@ -226,48 +214,42 @@ def environment(is_html: bool) -> "Environment":
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
-        finalize=_finalizer(visible if is_html else _inline, Markup),
+        finalize=_finalizer(visible if is_html else _inline),
     )
-
+    safe = made.filters["safe"]
     made.globals.update(
-        template_functions(),
-        fence=lambda text: Markup(_fence(text)),  # noqa: S704 - a fence no line of the text can close
-        code=lambda text: Markup(_code(text)),  # noqa: S704 - the same within a line
+        _template_functions(safe),
+        fence=lambda text: safe(_fence(text)),  # no line of the text can close it
+        code=lambda text: safe(_code(text)),
     )
     return made
 
 
-def template_functions() -> Mapping[str, Callable[..., object]]:
-    """Return the functions that the templates of this package call; what they return as `Markup` is harmless."""
-    from markupsafe import Markup
+def _template_functions(safe: Callable[[str], object]) -> Mapping[str, Callable[..., object]]:
+    """Return the functions that the templates of this package call; `safe` marks HTML whose texts are escaped."""
 
-    def escape(text: str) -> str:
-        return str(Markup.escape(visible(text)))
+    def linked(text: str, address: str, *, is_code: bool = False) -> object:
+        shown = f"<code>{escape(visible(text))}</code>" if is_code else escape(visible(text))
+        return safe(f'<a href="{escape(visible(address))}">{shown}</a>' if address else shown)
 
-    def linked(text: str, address: str, *, is_code: bool = False) -> Markup:
-        shown = f"<code>{escape(text)}</code>" if is_code else escape(text)
-        return Markup(f'<a href="{escape(address)}">{shown}</a>' if address else shown)  # noqa: S704 - both are escaped
+    def drawn(draw: Callable[..., str]) -> Callable[..., object]:
+        """Escape the texts that a plot shows."""
+        return lambda *values: safe(
+            draw(*(escape(visible(value)) if isinstance(value, str) else value for value in values))
+        )
 
-    def drawn(draw: Callable[..., str]) -> Callable[..., Markup]:
-        """Let a plot return `Markup`; a text that it shows is escaped before."""
-        return lambda *values: Markup(draw(*(escape(value) if isinstance(value, str) else value for value in values)))  # noqa: S704 - the same
-
-    return {
+    plots = (plot.row, plot.axis, plot.difference_row, plot.difference_axis, plot.share_bar, plot.histogram)
+    return {draw.__name__: drawn(draw) for draw in plots} | {
         "linked": linked,
-        "row": drawn(plot.row),
-        "axis": drawn(plot.axis),
-        "difference_row": drawn(plot.difference_row),
-        "difference_axis": drawn(plot.difference_axis),
-        "share_bar": drawn(plot.share_bar),
-        "histogram": drawn(plot.histogram),
         "one_line": one_line,
         "names_only": names_only,
         "anchor": anchor,
     }
 
 
-def _finalizer(escape: Callable[[str], str], safe: type) -> Callable[[object], object]:
-    return lambda value: escape(value) if isinstance(value, str) and not isinstance(value, safe) else value
+def _finalizer(make_harmless: Callable[[str], str]) -> Callable[[object], object]:
+    """Return what is done with each value that a template puts out; `__html__` is how Jinja marks safe text."""
+    return lambda value: make_harmless(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
 
 
 def _inline(text: str) -> str:

@@ -18,7 +18,7 @@ import msgspec
 from proctor import registry
 from proctor.core.declared import ScorerInfo, declared
 from proctor.core.digest import digest
-from proctor.core.errors import BadInput
+from proctor.core.errors import BadInput, needs
 from proctor.core.sample import Sample
 from proctor.core.sentence import say
 from proctor.core.task import Scorer
@@ -231,7 +231,8 @@ def read(path: Path) -> Mapping[str, Any]:
 
 
 def _yaml(text: str, path: Path) -> object:
-    import yaml
+    with needs("yaml", path.name):
+        import yaml
 
     try:
         return yaml.safe_load(text)
