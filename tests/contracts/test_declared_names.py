@@ -47,7 +47,7 @@ ALLOWED = {
     "proctor_compat/veadk/sets.py": LIBRARY,
     "proctor_benchmarks/boxes/cli_agents.py": "an environment, or what acts on one for an episode",
     "core/declared.py": "the one place that reads what parts say of themselves",
-    "datasets/_tables.py": LIBRARY,
+    "proctor_adapters/datasets/tables.py": LIBRARY,
     "environments/_signatures.py": "types of Pydantic, and the remarks of any library on types",
     "proctor_adapters/evalsets/recording.py": LIBRARY,
     "proctor_adapters/evalsets/noun.py": LIBRARY,

@@ -23,11 +23,13 @@ from click.testing import CliRunner
 from proctor.cli import app, tree
 from proctor.core.errors import BadInput
 from proctor.models.named import model
-from proctor.registry import load_object
+from proctor.registry import load_object, offered
 from proctor.trajectory_matching.arguments import right
 
 Path("q.jsonl").write_text('{"id": "a", "question": "1 + 1?", "target": "2"}')
 Path("case.evalset.json").write_text("{}")
+for kind in ("arrow", "parquet", "xlsx"):
+    Path(f"q.{kind}").touch()
 Path("spans.jsonl").write_text('{"traceId": "a", "spanId": "b"}')
 Path("article.toml").write_text("[single_choice]\\nstrict_mode = true")
 
@@ -59,6 +61,7 @@ ask = {
     "proctor.commands": lambda name: call(*name.split(".")),
     "proctor.batches": lambda name: call(*run, "--agent", f"{name}:x", "--agent-set", "batch=true"),
     "proctor.clusters": lambda name: call(*run, "--agent", "baseline:null", "--on", name),
+    "proctor.data_sets": lambda name: call("run", f"{name}:owner/set", "--agent", "baseline:null"),
     "proctor.environments": lambda name: call(*run, "--agent", "baseline:null", "--environment", f"{name}:x"),
     "proctor.exports": lambda name: call("runs", "export", *kept, "--format", name, "--out", "o"),
     "proctor.imports": lambda name: call("runs", "import", "q.jsonl", "--format", name),
@@ -74,12 +77,14 @@ ask = {
         "comparison": lambda: call("compare", "first", "second", "--store", "r.db", "--for", "product", "--out", "c.md"),
     },
     "proctor.reply_files": lambda name: call("score", "q.jsonl", "--replies", "spans.jsonl", "--scorer", "exact", "--store", "r.db"),
+    "proctor.rows": lambda name: call("run", f"q.{name}", "--agent", "baseline:null"),
     "proctor.scorers": lambda name: call(*plain, "--agent", "baseline:null", "--scorer", name),
     "proctor.scorer_settings": lambda name: call(*plain, "--agent", "baseline:null", "--scorer", f"./{name}.toml"),
     "proctor.starters": lambda name: call("init", name),
     "proctor.stores": lambda name: call("runs", "list", "--store", f"{name}://here"),
     "proctor.task_files": lambda name: call("run", "case.evalset.json" if name == "adk" else f"{name}:exam", "--agent", "baseline:null"),
     "proctor.task_kinds": lambda name: call("run", f"{name}:exam.py", "--agent", "baseline:null"),
+    "proctor.views": lambda name: take(offered, "views", name),
     "proctor.users": lambda name: call(*run, "--agent", "baseline:null", "--user", f"{name}:x"),
     "module": lambda name: take(load_object, name, "task"),
 }

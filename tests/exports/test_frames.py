@@ -13,7 +13,7 @@ from memory_store import MemoryStore
 import proctor
 from proctor import Run, Sample, Task
 from proctor.core.score import Score, Unscored
-from proctor.exports import frames
+from proctor_adapters.exports import frames
 
 KEEPS = pytest.mark.parametrize("library", ["pandas", "polars"])
 

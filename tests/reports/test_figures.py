@@ -10,7 +10,7 @@ from memory_store import MemoryStore
 
 import proctor
 from proctor import BadInput, Run, Sample, Task
-from proctor.reports import figures
+from proctor_adapters.exports import figures
 
 TASK = Task(
     name="奇偶 $x_1$",

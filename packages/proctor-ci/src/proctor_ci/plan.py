@@ -18,13 +18,14 @@ from proctor.core.run import RunRecord, Selection
 from proctor.core.sentence import Sentence
 from proctor.core.task import Store
 from proctor.engine.selection import choose
+from proctor.registry import offered
 from proctor.reports.same_task import check_baseline
 from proctor.stats.planning import Spread, least_samples, power_to_compare, power_to_pass
 from proctor_ci.spending import Spending, spending
 from proctor_ci.spreads import KnownSpread, is_whole, spread_of_one, spread_of_two
 
 if TYPE_CHECKING:
-    from proctor.reports.figures import Figure
+    from matplotlib.figure import Figure
 
 ATTEMPTS = (1, 2, 3, 4, 5, 8, 10)
 ERROR = 0.05
@@ -88,12 +89,13 @@ class SamplePlan(msgspec.Struct, frozen=True, kw_only=True):
 
     def plot(self, *, lang: str | None = None) -> "Figure":
         """Return a figure of matplotlib: power by the number of samples; needs the extra `plots`."""
-        from proctor.reports.figures import draw_power
-
         beyond = self.choices[:1] if self.best is None else ()  # more samples than the task has
         shown, enough = (*self.curve, *beyond), next(iter(beyond), self.best)
         points = [(size.samples, size.power) for size in shown]
-        return draw_power(points, self.power, None if enough is None else enough.samples, self.task, lang)
+        figure: Figure = offered("views", "draw_power", needed_for="plot")(
+            points, self.power, None if enough is None else enough.samples, self.task, lang
+        )
+        return figure
 
 
 def plan(

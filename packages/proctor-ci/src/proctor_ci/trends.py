@@ -20,7 +20,7 @@ from proctor.api.prepare import open_existing
 from proctor.core.errors import BadInput
 from proctor.core.run import Estimate, RunRecord
 from proctor.core.task import Store
-from proctor.registry import unknown
+from proctor.registry import offered, unknown
 from proctor.reports.matching import Earned, earned_by_sample, match_samples, metric_of, untested_row
 from proctor.reports.same_task import check_baseline
 from proctor.reports.verdicts import MetricRow, Untested, decide_each, decide_in_order
@@ -29,7 +29,7 @@ from proctor_ci.gate import blocking_changes
 from proctor_ci.stats.drift import Detector, Direction, DriftUnit
 
 if TYPE_CHECKING:
-    from proctor.reports.figures import Figure
+    from matplotlib.figure import Figure
 
 ALPHA = 0.05
 TESTED = 50  # newest runs; of others only the numbers are shown
@@ -121,14 +121,15 @@ class Trend(msgspec.Struct, frozen=True, kw_only=True):
 
     def plot(self, *, lang: str | None = None) -> "Figure":
         """Return a figure of matplotlib: the runs over time with their intervals; needs the extra `plots`."""
-        from proctor.reports.figures import DatedEstimate, draw_trend
-
         points = [
-            DatedEstimate(point.estimate, point.created, self.marks.get(point.run, ""))
+            (point.estimate, point.created, self.marks.get(point.run, ""))
             for point in self.points
             if point.estimate is not None
         ]
-        return draw_trend(points, self.baseline_estimate, f"{self.task} · {self.agent}", lang)
+        figure: Figure = offered("views", "draw_trend", needed_for="plot")(
+            points, self.baseline_estimate, f"{self.task} · {self.agent}", lang
+        )
+        return figure
 
 
 class Followed(Protocol):

@@ -16,12 +16,12 @@ from proctor.core.errors import BadInput, needs
 from proctor.core.parts import ExportPart
 from proctor.core.run import Estimate, RunRecord
 from proctor.core.task import Store
-from proctor.datasets import hub
 from proctor.exports.summary import Summary
 from proctor.exports.writing import Options
 from proctor.runtime.files import write_whole
 from proctor.runtime.visible import visible
 from proctor.transport.redact import quoted
+from proctor_adapters.datasets import hub
 
 if TYPE_CHECKING:
     from huggingface_hub import EvalResult

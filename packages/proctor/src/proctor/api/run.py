@@ -13,13 +13,12 @@ from proctor.core.task import Store, Summarise
 from proctor.core.trajectory import Usage
 from proctor.core.trial import Outcome, Trial, Verdict
 from proctor.i18n import language
-from proctor.registry import unknown
+from proctor.registry import offered, unknown
 
 if TYPE_CHECKING:
     import pandas
     import polars
-
-    from proctor.reports.figures import Figure
+    from matplotlib.figure import Figure
 
 
 class Run:
@@ -156,9 +155,8 @@ class Run:
         Raises:
             MissingExtra: the extra `frames` is not installed.
         """
-        from proctor.exports.frames import to_pandas
-
-        return to_pandas(self.record, self.store, lang)
+        frame: pandas.DataFrame = offered("views", "to_pandas")(self.record, self.store, lang)
+        return frame
 
     def to_polars(self, *, lang: str = "en") -> "polars.DataFrame":
         """Return a data frame of polars: one row a trial, with the columns of each scorer and tag; missing is null, not 0.
@@ -166,9 +164,8 @@ class Run:
         Raises:
             MissingExtra: the extra `frames` is not installed.
         """
-        from proctor.exports.frames import to_polars
-
-        return to_polars(self.record, self.store, lang)
+        frame: polars.DataFrame = offered("views", "to_polars")(self.record, self.store, lang)
+        return frame
 
     def plot(self, *, by: str | None = None, lang: str | None = None) -> "Figure":
         """Return a figure of matplotlib with the shares of the run and their intervals.
@@ -180,8 +177,6 @@ class Run:
         Raises:
             BadInput: the extra `plots` is not installed, nothing was scored, or no slice is of that tag.
         """
-        from proctor.reports.figures import draw_estimates
-
         tags = dict.fromkeys(estimate.slice.partition("=")[0] for estimate in self.estimates if estimate.slice)
         if by is not None and by not in tags:
             raise unknown("tag", by, [*tags], paths=False)
@@ -190,7 +185,9 @@ class Run:
             for estimate in self.estimates
             if not estimate.slice or by in (None, estimate.slice.partition("=")[0])
         ]
-        return draw_estimates(shown, f"{self.record.task} · {self.record.agent}", lang)
+        title = f"{self.record.task} · {self.record.agent}"
+        figure: Figure = offered("views", "draw_estimates", needed_for="plot")(shown, title, lang)
+        return figure
 
     def report(self, path: str | Path, *, lang: str = "en") -> Path:
         """Write a report; the suffix says which: .html, .md, .json, or .xml (JUnit); a folder, named with a slash, gets several pages."""

@@ -7,11 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from proctor.core.errors import BadInput
-from proctor.datasets.formats import PACKED, READERS, FileReading, kind_of
+from proctor.datasets.formats import PACKED, READERS, FileReading, kind_of, same_split, split_of
 from proctor.runtime.file_names import can_be_a_file
 
-SPLIT = re.compile(r"(?<![a-z0-9])(train|training|validation|valid|val|dev|test|testing|eval|evaluation)(?![a-z])")
-SAME = {"training": "train", "valid": "validation", "val": "validation", "dev": "validation", "testing": "test", "eval": "test", "evaluation": "test"}  # fmt: skip
 DESCRIPTIONS = ("dataset_info.json", "dataset_infos.json", "dataset_dict.json", "state.json")
 MOST_FILES = 100_000
 
@@ -38,21 +36,6 @@ def files_in(path: Path, reading: FileReading) -> Sequence[Path]:
 
 def known_kinds() -> str:
     return f"{', '.join(READERS)} ({', '.join(PACKED)} also with .gz)"
-
-
-def split_of(name: str) -> str:
-    """Return the split in a file's path; '' if it names none.
-
-    >>> split_of("data/train-00000-of-00002.parquet"), split_of("dev.jsonl"), split_of("contest.csv")
-    ('train', 'validation', '')
-    """
-    values = SPLIT.findall(name.lower())
-    return same_split(values[-1]) if values else ""
-
-
-def same_split(name: str) -> str:
-    """Return one name for the usual names of a split: `validation` for `dev`."""
-    return SAME.get(name, name)
 
 
 def _of_folder(path: Path, reading: FileReading) -> Sequence[Path]:

@@ -20,7 +20,7 @@ from proctor.core.near import did_you_mean, near
 from proctor.core.sample import File, Sample, Text
 from proctor.core.sentence import Sentence, say
 from proctor.core.task import Task, User
-from proctor.datasets import _inline, hub
+from proctor.datasets import _inline
 from proctor.datasets._folder import files_in, is_data_folder, known_kinds
 from proctor.datasets._options import STYLES, TRIED, OptionsRow, Style, named_options, style_of
 from proctor.datasets._sampling import (
@@ -37,8 +37,10 @@ from proctor.datasets._sampling import (
 from proctor.datasets.columns import FileColumns, describe, find_columns, is_companion, show_mapping
 from proctor.datasets.formats import FileReading, is_empty, kind_of
 from proctor.datasets.rows import DataRow, rows
+from proctor.registry import offered
 
 STRUCTURED = ("tools", "calls", "state")  # columns that are understood where each cell is a list or an object
+HUB = "hub:"  # begins the name of a data set of the hub
 NO_USER = "model:"  # which has no model yet, so that it says what to name
 SPREAD = ("category", "subject", "type", "level", "difficulty", "topic", "domain")
 DEEPEST = 3  # levels of objects in a cell whose keys can be mapped
@@ -67,7 +69,7 @@ def is_data_file(name: str) -> bool:
 
 def is_data(name: str) -> bool:
     """True if a task of this name is a file of questions, a folder that holds some, or a data set of the hub."""
-    return hub.is_on_hub(name) or is_data_file(name) or is_data_folder(Path(name).expanduser())
+    return name.startswith(HUB) or is_data_file(name) or is_data_folder(Path(name).expanduser())
 
 
 def check_kind(name: str) -> None:
@@ -170,9 +172,9 @@ def _layout(name: str, shape: Shape) -> Sentence:
 
 def _locate(path: str | Path, split: str | None) -> tuple[str, Path, dict[str, str]]:
     """Return the name of the task, where its files are, and what is recorded of those of the hub."""
-    if hub.is_on_hub(str(path)):
-        data_set = hub.fetch_files(str(path), split)
-        return str(path).removeprefix("hub:"), data_set.folder, data_set.provenance
+    if str(path).startswith(HUB):
+        data_set = offered("data_sets", "hub", needed_for=str(path))(str(path), split)
+        return str(path).removeprefix(HUB), data_set.folder, data_set.provenance
     path = Path(path).expanduser()
     return path.stem if path.is_file() else path.resolve().name, path, {}
 

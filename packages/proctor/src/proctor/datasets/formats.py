@@ -1,7 +1,9 @@
 """Read one file: JSON lines, JSON, CSV, TSV, YAML, Parquet, Arrow or Excel; each row with its file and line."""
 
 import csv
-from collections.abc import Callable, Mapping
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +13,17 @@ from proctor.core.errors import BadInput, needs
 from proctor.core.sentence import Sentence, say
 from proctor.core.validation import in_words
 from proctor.datasets._decoding import open_text
-from proctor.datasets._tables import Placed, arrow, column_names, excel, parquet
+from proctor.registry import offered
 
 MOST_BYTES = 200_000_000  # of a file that must be read as a whole
 MOST_YAML_BYTES = 20_000_000
 CELL_CHARACTERS = 16_000_000
 LINE_CHARACTERS = 100_000_000
 DELIMITERS = ",;\t|"
+SPLIT = re.compile(r"(?<![a-z0-9])(train|training|validation|valid|val|dev|test|testing|eval|evaluation)(?![a-z])")
+SAME = {"training": "train", "valid": "validation", "val": "validation", "dev": "validation", "testing": "test", "eval": "test", "evaluation": "test"}  # fmt: skip
+
+Placed = Iterator[tuple[Sentence, Mapping[str, object]]]
 
 
 class FileReading(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,6 +55,21 @@ def kind_of(path: Path) -> str:
         inner = Path(path.stem).suffix.lower()
         return inner if inner in PACKED else ""
     return suffix if suffix in READERS else ""
+
+
+def split_of(name: str) -> str:
+    """Return the split in a file's path; '' if it names none.
+
+    >>> split_of("data/train-00000-of-00002.parquet"), split_of("dev.jsonl"), split_of("contest.csv")
+    ('train', 'validation', '')
+    """
+    values = SPLIT.findall(name.lower())
+    return same_split(values[-1]) if values else ""
+
+
+def same_split(name: str) -> str:
+    """Return one name for the usual names of a split: `validation` for `dev`."""
+    return SAME.get(name, name)
 
 
 def is_empty(value: object) -> bool:
@@ -178,6 +199,21 @@ def _rows_of_object(value: Mapping[str, object], path: Path, reading: FileReadin
     )
 
 
+def column_names(cells: Sequence[str], path: Path) -> list[str]:
+    """Return the column names in the first line of a table.
+
+    Raises:
+        BadInput: there is none, or two are the same.
+    """
+    names = [cell.strip() for cell in cells]
+    if not any(names):
+        raise BadInput("{path} begins with no line of column names.", path=path.name)
+    for name, count in Counter(names).items():
+        if name and count > 1:
+            raise BadInput("{path}: two columns are called '{column}'.", path=path.name, column=name)
+    return names
+
+
 def _csv(path: Path, reading: FileReading, delimiter: str | None = None) -> Placed:
     csv.field_size_limit(CELL_CHARACTERS)  # the module's own limit is 131,072 characters
     with open_text(path, reading.encoding, newline="") as file:
@@ -252,6 +288,16 @@ def _text(path: Path, reading: FileReading, limit: int) -> str:
     raise BadInput("{path} has more than {limit} bytes; write it as JSON lines (.jsonl).", path=path.name, limit=limit)
 
 
+def _offered(name: str) -> Callable[[Path, FileReading], Placed]:
+    """Return a reader that an installed package brings; looked for when a file is read."""
+
+    def read(path: Path, reading: FileReading) -> Placed:
+        placed: Placed = offered("rows", name, needed_for=path.name)(path, reading)
+        return placed
+
+    return read
+
+
 READERS: Mapping[str, Callable[[Path, FileReading], Placed]] = {
     ".jsonl": _json_lines,
     ".ndjson": _json_lines,
@@ -260,8 +306,8 @@ READERS: Mapping[str, Callable[[Path, FileReading], Placed]] = {
     ".tsv": lambda path, reading: _csv(path, reading, "\t"),
     ".yaml": _yaml,
     ".yml": _yaml,
-    ".parquet": lambda path, _: parquet(path),
-    ".arrow": lambda path, _: arrow(path),
-    ".xlsx": lambda path, reading: excel(path, reading.sheet, header=reading.header),
+    ".parquet": _offered("parquet"),
+    ".arrow": _offered("arrow"),
+    ".xlsx": _offered("xlsx"),
 }
 PACKED = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".yaml", ".yml")  # may end in .gz besides

@@ -10,19 +10,13 @@ from pathlib import Path, PurePosixPath
 
 from proctor.core.errors import BadInput
 from proctor.core.sentence import say
-from proctor.datasets._folder import same_split, split_of
-from proctor.datasets.formats import kind_of
+from proctor.datasets.formats import kind_of, same_split, split_of
 from proctor.runtime.folders import cache_folder
 from proctor.transport import hub
 
 NAME = re.compile(r"hub:(?P<set>[\w.-]+/[\w.-]+)(?:/(?P<config>[\w.-]+))?(?:@(?P<revision>[\w./-]+))?")
 PARQUET = "refs/convert/parquet"
 DEFAULT = "default"  # the configuration of sets that have one only
-
-
-def is_on_hub(name: str) -> bool:
-    """True if a task of this name is a data set of the hub."""
-    return name.startswith("hub:")
 
 
 def fetch_files(name: str, split: str | None) -> hub.DataSet:

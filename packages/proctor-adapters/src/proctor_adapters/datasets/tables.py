@@ -1,23 +1,21 @@
 """Read rows out of binary tables: Parquet, Arrow files of Hugging Face `datasets`, and Excel workbooks."""
 
 import datetime
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from proctor.core.errors import BadInput, needs
 from proctor.core.sentence import Sentence, say
+from proctor.datasets.formats import FileReading, Placed, column_names
 
 BATCH = 1_000
 MOST_ROW_BYTES = 64_000_000
 MOST_RATIO = 500  # of all that a file unpacks to, to its own size: tables of text are below 50
 LEAST_ALLOWED_BYTES = 256_000_000
 
-Placed = Iterator[tuple[Sentence, Mapping[str, object]]]
 
-
-def parquet(path: Path) -> Placed:
+def parquet(path: Path, reading: FileReading) -> Placed:  # noqa: ARG001 - as `excel`
     """Yield the rows of a Parquet file, a batch in memory at a time.
 
     Raises:
@@ -40,7 +38,7 @@ def parquet(path: Path) -> Placed:
         raise BadInput("{path} is no readable parquet file: {error}.", path=path.name, error=error) from None
 
 
-def arrow(path: Path) -> Placed:
+def arrow(path: Path, reading: FileReading) -> Placed:  # noqa: ARG001 - as `excel`
     """Yield the rows of an Arrow stream or file, as `save_to_disk` of `datasets` writes them.
 
     Raises:
@@ -63,7 +61,7 @@ def arrow(path: Path) -> Placed:
         raise BadInput("{path} is no readable arrow file: {error}.", path=path.name, error=error) from None
 
 
-def excel(path: Path, sheet: str | None, *, header: bool) -> Placed:
+def excel(path: Path, reading: FileReading) -> Placed:
     """Yield the rows of a sheet; values of formulas are those that were saved last.
 
     Raises:
@@ -81,24 +79,9 @@ def excel(path: Path, sheet: str | None, *, header: bool) -> Placed:
     except (OSError, ValueError, KeyError, TypeError, SyntaxError, zipfile.BadZipFile) as error:
         raise BadInput("{path} is no readable Excel file: {error}.", path=path.name, error=error) from None
     try:
-        yield from _of_sheet(path, _chosen_sheet(path, book.worksheets, sheet), header)
+        yield from _of_sheet(path, _chosen_sheet(path, book.worksheets, reading.sheet), reading.header)
     finally:
         book.close()
-
-
-def column_names(cells: Sequence[str], path: Path) -> list[str]:
-    """Return the column names in the first line of a table.
-
-    Raises:
-        BadInput: there is none, or two are the same.
-    """
-    names = [cell.strip() for cell in cells]
-    if not any(names):
-        raise BadInput("{path} begins with no line of column names.", path=path.name)
-    for name, count in Counter(names).items():
-        if name and count > 1:
-            raise BadInput("{path}: two columns are called '{column}'.", path=path.name, column=name)
-    return names
 
 
 def _number_rows(path: Path, batches: Iterator[list[dict[str, object]]]) -> Placed:

@@ -6,24 +6,21 @@ font that has it; without one the figure is in English, and a warning says so.
 
 import logging
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from proctor.core.errors import BadInput, needs
 from proctor.core.run import Estimate
 from proctor.i18n import language, speak
-from proctor.reports import versus
-from proctor.reports.compare import RunComparison
 from proctor.reports.words import ReportWords
 from proctor.runtime.visible import one_line
+from proctor.stats.paired import Difference
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-__all__ = ["DatedEstimate", "Figure", "draw_comparison", "draw_estimates", "draw_power", "draw_trend"]
 
 MOST_ROWS = 60
 CHINESE_FONTS = (
@@ -34,14 +31,6 @@ LATIN_FONT = "DejaVu Sans"  # comes with matplotlib
 INK, BAND = "#1f4e9c", "#c9d6ea"
 COLOURS = {"better": "#2f7d4f", "worse": "#b3261e"}
 MARKS = {"better": "^", "worse": "v"}  # so that no reader needs the colour
-
-
-class DatedEstimate(NamedTuple):
-    """An estimate of a trend, when it was made (Unix time), and what it is marked as: `better`, `worse`, or nothing."""
-
-    estimate: Estimate
-    created: float
-    mark: str
 
 
 def draw_estimates(estimates: Sequence[Estimate], title: str, lang: str | None) -> "Figure":
@@ -66,26 +55,32 @@ def draw_estimates(estimates: Sequence[Estimate], title: str, lang: str | None) 
     return _with_rows(figure, axes, labels, title + left)
 
 
-def draw_comparison(comparison: RunComparison, lang: str | None) -> "Figure":
-    """Draw the paired differences with their intervals, in points; what is shown to be better or worse is marked.
+def draw_comparison(
+    differences: Sequence[tuple[Difference, str]],
+    runs: tuple[str, str],
+    texts: Callable[[ReportWords], tuple[str, Sequence[str]]],
+    lang: str | None,
+) -> "Figure":
+    """Draw the paired differences with their intervals, in points.
+
+    Args:
+        differences: each with its mark: `better`, `worse` or nothing.
+        runs: the names of the first and the second run.
+        texts: the title, and the label of each difference.
+        lang: en or zh; None for that of the environment.
 
     Raises:
         BadInput: matplotlib is not installed.
     """
-    words, rows = _words(lang), comparison.rows
-    figure, axes = _new_figure(_height(len(rows)))
+    words = _words(lang)
+    title, labels = texts(words)
+    figure, axes = _new_figure(_height(len(differences)))
     axes.axvline(0, color="0.6", linewidth=1)
-    for at, row in enumerate(rows[:MOST_ROWS]):
-        mark = row.outcome if row.p_adjusted is not None else ""
-        _interval(axes, row.difference.low, row.difference.value, row.difference.high, at, mark)
-    axes.set_xlabel(
-        words.t(
-            "Points by which {new} differs from {old}",
-            new=_short(comparison.second.id),
-            old=_short(comparison.first.id),
-        )
-    )
-    return _with_rows(figure, axes, [versus.label(row, words) for row in rows], versus.headline(comparison, words))
+    for at, (difference, mark) in enumerate(differences[:MOST_ROWS]):
+        _interval(axes, difference.low, difference.value, difference.high, at, mark)
+    old, new = map(_short, runs)
+    axes.set_xlabel(words.t("Points by which {new} differs from {old}", new=new, old=old))
+    return _with_rows(figure, axes, labels, title)
 
 
 def draw_power(
@@ -116,8 +111,16 @@ def draw_power(
     return _finished(figure)
 
 
-def draw_trend(points: Sequence[DatedEstimate], baseline: Estimate | None, title: str, lang: str | None) -> "Figure":
+def draw_trend(
+    points: Sequence[tuple[Estimate, float, str]], baseline: Estimate | None, title: str, lang: str | None
+) -> "Figure":
     """Draw estimates with their intervals over time, and the baseline with its own.
+
+    Args:
+        points: each estimate with the time it was made (Unix) and its mark: `better`, `worse` or nothing.
+        baseline: drawn as a line; none if None.
+        title: that of the figure.
+        lang: en or zh; None for that of the environment.
 
     Raises:
         BadInput: matplotlib is not installed, or no point has a value.
@@ -125,7 +128,7 @@ def draw_trend(points: Sequence[DatedEstimate], baseline: Estimate | None, title
     from datetime import datetime
 
     words = _words(lang)
-    shown = [point for point in points if point.estimate.value is not None]
+    shown = [point for point in points if point[0].value is not None]
     if not shown:
         raise BadInput("There is nothing to plot: no share was scored.")
     figure, axes = _new_figure(3.6)
@@ -139,9 +142,11 @@ def draw_trend(points: Sequence[DatedEstimate], baseline: Estimate | None, title
         if estimate.low is not None and estimate.high is not None:
             axes.plot([at, at], [100 * estimate.low, 100 * estimate.high], color=colour, linewidth=1.5)
         axes.plot(at, 100 * (estimate.value or 0.0), marker=MARKS.get(mark, "o"), color=colour, linestyle="none")
-    axes.plot([100 * (point.estimate.value or 0.0) for point in shown], color=INK, linewidth=0.8, alpha=0.5, zorder=0)
+    axes.plot(
+        [100 * (estimate.value or 0.0) for estimate, _, _ in shown], color=INK, linewidth=0.8, alpha=0.5, zorder=0
+    )
     every = -(-len(shown) // 8)
-    days = [datetime.fromtimestamp(point.created).astimezone().strftime("%Y-%m-%d") for point in shown]
+    days = [datetime.fromtimestamp(created).astimezone().strftime("%Y-%m-%d") for _, created, _ in shown]
     axes.set_xticks(range(0, len(shown), every), days[::every], rotation=30, ha="right")
     axes.set_ylabel(words.t("Percent"))
     axes.set_title(_short(title, 72), fontsize=11)
