@@ -18,7 +18,7 @@ from scipy.special import betaincinv, ndtr, ndtri, stdtrit
 
 from bench.figure import Figure
 from proctor.engine.order import shuffle, visits
-from proctor.stats.betting import BETS, STAKES
+from proctor.stats.anytime import BETS, STAKES
 from proctor.stats.distributions import beta_quantile
 from proctor_ci.stats import looks as looking
 from proctor_ci.stats.looks import LooksQuestion, looks

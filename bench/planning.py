@@ -9,8 +9,9 @@ from bench.figure import Figure
 from proctor.core.tally import Case, tally
 from proctor.stats.estimate import estimate
 from proctor.stats.paired import PairedSample, compare
-from proctor.stats.planning import Spread, least_samples, power_to_compare, power_to_pass
+from proctor.stats.planning import Spread, least_samples, power_to_compare
 from proctor_ci.stats.bounds import one_sided
+from proctor_ci.stats.passing import power_to_pass
 
 ROUNDS = 1_000
 POWER = 0.8

@@ -1,9 +1,10 @@
 import pytest
 from memory_store import MemoryStore
 
-from proctor.api.baselines import baselines, find_baseline, remove_baseline, set_baseline
+from proctor.api.baselines import baselines
 from proctor.core.errors import BadInput
 from proctor.testing.records import a_record, fill
+from proctor_ci.baselines import find_baseline, remove_baseline, set_baseline
 
 
 @pytest.fixture

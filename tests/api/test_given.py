@@ -9,10 +9,10 @@ from msgspec.structs import replace
 
 from proctor import BadInput, Sample, Task, evaluate
 from proctor.api import compare, open_run
-from proctor.api.baselines import set_baseline
 from proctor.api.run import Run
 from proctor.core.errors import ProviderFailed
 from proctor.stats.covariate import ADJUSTED
+from proctor_ci.baselines import set_baseline
 from proctor_ci.gate import gate
 from proctor_ci.policy import GatePolicy, PolicyRule
 

@@ -10,10 +10,10 @@ import pytest
 
 import proctor
 from proctor import Sample, Score, Task, Trajectory
-from proctor.api.baselines import set_baseline
 from proctor.core.errors import AgentFailed, BadInput, ProviderFailed
 from proctor.core.trajectory import Usage
 from proctor.core.trial import Trial
+from proctor_ci.baselines import set_baseline
 from proctor_ci.gate import Gate
 from proctor_ci.gate import gate as decide
 from proctor_ci.policy import GatePolicy, PolicyRule

@@ -9,11 +9,11 @@ from click.testing import CliRunner, Result
 
 import proctor
 from proctor import Sample, Task
-from proctor.api.baselines import set_baseline
 from proctor.cli import app
 from proctor.core.errors import BadInput, ProviderFailed
 from proctor.reports.words import ReportWords
 from proctor.stores import open_store
+from proctor_ci.baselines import set_baseline
 from proctor_ci.trend_pages import chart
 from proctor_ci.trends import trends
 

@@ -9,8 +9,8 @@ from headless import CHROMIUM
 from playwright.sync_api import Page, expect
 
 from proctor import Sample, Task, evaluate
-from proctor.api.baselines import set_baseline
 from proctor.stores import open_store
+from proctor_ci.baselines import set_baseline
 
 pytestmark = [
     pytest.mark.slow,

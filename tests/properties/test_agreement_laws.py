@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proctor.core.run import Estimate
-from proctor.stats.betting import STAKES, bet
+from proctor.stats.anytime import STAKES
+from proctor_ci.stats.betting import bet
 from proctor_judging.judges.probe import turned
 from proctor_judging.judges.rubric import known, rubric
 from proctor_judging.stats.agreement import Scale, cohen_kappa, krippendorff_alpha, share_equal

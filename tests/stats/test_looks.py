@@ -87,7 +87,7 @@ def test_a_step_more_than_there_can_be_is_refused() -> None:
 @pytest.mark.parametrize("most", [100, 240])
 def test_at_the_limit_a_decision_is_seldom_made(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Points in clusters of different sizes, looked at after every step; 10,000 suites are in `bench/decisions.py`."""
-    monkeypatch.setattr("proctor.stats.betting._GRID", 1)  # only the limit is bet against, which decides the same
+    monkeypatch.setattr("proctor_ci.stats.betting._GRID", 1)  # only the limit is bet against, which decides the same
     source, wrong = random.Random(4), {"go": 0, "no_go": 0, "futile": 0}
     for _ in range(150):
         looking = looks(LooksQuestion(limit=0.85, most=most, heaviest=4))

@@ -6,8 +6,9 @@ import pytest
 from bench.planning import SETTINGS, Setting, power
 
 from proctor.stats.distributions import beta_cdf
-from proctor.stats.planning import Spread, least_samples, power_to_compare, power_to_pass
+from proctor.stats.planning import Spread, least_samples, power_to_compare
 from proctor_ci.stats.bounds import exact
+from proctor_ci.stats.passing import power_to_pass
 
 
 def test_as_many_samples_as_published_find_ten_points() -> None:

@@ -14,8 +14,8 @@ from web_site import AppSite
 
 from proctor import Sample, Task, evaluate
 from proctor.api import Run
-from proctor.api.baselines import set_baseline
 from proctor.core.errors import ProviderFailed
+from proctor_ci.baselines import set_baseline
 from proctor_web.comparing import background, pages
 
 HOSTILE = "s/<script>alert(1)</script>?&\x1b[31m"

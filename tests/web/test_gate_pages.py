@@ -10,8 +10,8 @@ from web_site import AppSite
 
 from proctor import Sample, Task, evaluate
 from proctor.api import at
-from proctor.api.baselines import set_baseline
 from proctor.api.run import Run
+from proctor_ci.baselines import set_baseline
 from proctor_ci.gate import gate
 from proctor_web.comparing.gate_page import lay_out
 from proctor_web.comparing.gating import policy_of

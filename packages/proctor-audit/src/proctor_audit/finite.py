@@ -3,7 +3,7 @@
 The items are the beginning of a random order of the set, so that none is drawn twice: once all are known, so is the share.
 The chance that the bounds ever leave out the share, at any count of draws, is at most `error`.
 
-For points between nothing and all there is `stats.betting`.
+For points between nothing and all there is `stats.anytime`.
 
 Source: the prior-posterior ratio for sampling without replacement, with a uniform prior over the counts, Waudby-Smith and
 Ramdas 2020, arXiv 2006.04347.

@@ -20,9 +20,10 @@ from proctor.core.task import Store
 from proctor.engine.selection import choose
 from proctor.registry import offered
 from proctor.reports.same_task import check_baseline
-from proctor.stats.planning import Spread, least_samples, power_to_compare, power_to_pass
+from proctor.stats.planning import Spread, least_samples, power_to_compare
 from proctor_ci.spending import Spending, spending
 from proctor_ci.spreads import KnownSpread, is_whole, spread_of_one, spread_of_two
+from proctor_ci.stats.passing import power_to_pass
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

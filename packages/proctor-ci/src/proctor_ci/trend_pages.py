@@ -180,7 +180,7 @@ def _characters(trend: Trend, words: ReportWords) -> str:
     known = [value for value in values if value is not None]
     begun = {shift.since: DOWN if shift.direction == "down" else UP for shift in trend.shifts}
     marks = "".join(begun.get(point.run, " ") for point in shown).rstrip()
-    lines = [plot.sparkline(values), *([marks] if marks else [])]
+    lines = [sparkline(values), *([marks] if marks else [])]
     if known:
         lines.append(words.t("{least} to {most}", least=words.percent(min(known)), most=words.percent(max(known))))
     return "\n".join(lines)
@@ -197,3 +197,15 @@ def _row(point: TrendPoint, words: ReportWords) -> list[str]:
         difference = f"{mark}{versus.signed(row.difference.value)}"
     state = "" if point.state == "finished" else f" · {words.state(point.state)}"
     return [words.when(point.created), f"{point.run_id}{state}", value, difference, changed_names(point.changes)]
+
+
+def sparkline(values: Sequence[float | None]) -> str:
+    """Draw values in characters, one each: the least is the lowest, the greatest the highest.
+
+    >>> sparkline([0.2, 0.4, None, 0.9])
+    '▁▃ █'
+    """
+    known = [value for value in values if value is not None]
+    least, most = (min(known), max(known)) if known else (0.0, 0.0)
+    scale = (len(plot.BARS) - 1) / (most - least) if most > least else 0.0
+    return "".join(" " if value is None else plot.BARS[round((value - least) * scale)] for value in values)

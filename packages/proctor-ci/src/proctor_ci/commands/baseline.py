@@ -17,7 +17,8 @@ def command() -> None:
 @options.of_run("store")
 def set_(name: str, run_id: str, store: str | None) -> None:
     from proctor.api import open_run
-    from proctor.api.baselines import baselines, set_baseline
+    from proctor.api.baselines import baselines
+    from proctor_ci.baselines import set_baseline
 
     run = open_run(run_id, store=store)
     before = baselines(run.store).get(name)
@@ -55,8 +56,8 @@ def list_(store: str | None, as_json: bool) -> None:
 @click.argument("name")
 @options.of_run("store")
 def remove(name: str, store: str | None) -> None:
-    from proctor.api.baselines import find_baseline, remove_baseline
     from proctor.api.prepare import open_existing
+    from proctor_ci.baselines import find_baseline, remove_baseline
 
     opened = open_existing(store)
     run_id = find_baseline(opened, name)

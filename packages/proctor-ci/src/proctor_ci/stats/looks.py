@@ -34,10 +34,10 @@ from typing import Literal, Protocol
 import msgspec
 
 from proctor.core.errors import BadInput
-from proctor.stats.betting import ConfidenceSequence
 from proctor.stats.distributions import normal_cdf, normal_quantile
 from proctor.stats.paired import PairedSample
 from proctor.stats.rate import Interval
+from proctor_ci.stats.betting import ConfidenceSequence
 from proctor_ci.stats.bounds import effective, exact, moved
 from proctor_ci.stats.known_steps import NO_GAIN, KnownSteps, StepsGain
 from proctor_ci.stats.spending import NormalSpending, of_count, of_normal_sum

@@ -20,7 +20,7 @@ from proctor.core.tally import Case, tally
 from proctor.core.task import Task
 from proctor.datasets.columns import ITEM_NAMES
 from proctor.datasets.formats import is_empty
-from proctor.datasets.rows import DataRow, filled_column, items_in
+from proctor.datasets.rows import DataRow
 from proctor.engine.judge_figures import about, on_scale
 from proctor.runtime.visible import one_line
 from proctor.stats.estimate import estimate
@@ -42,6 +42,7 @@ from proctor_judging.judges.pairwise import warnings
 from proctor_judging.judges.rubric_file import JudgeRubric, Lang, rubric
 from proctor_judging.review import labels
 from proctor_judging.review.agree import Agreement, agree
+from proctor_judging.tasks.item_rows import filled_column, items_in
 
 T = TypeVar("T")
 Item = Mapping[str, Any]

@@ -10,7 +10,8 @@ from proctor.core.digest import digest
 from proctor.core.sentence import Sentence, say
 from proctor.datasets.columns import ITEM_NAMES
 from proctor.datasets.formats import is_empty
-from proctor.datasets.rows import DataRow, filled_column, items_in
+from proctor.datasets.rows import DataRow
+from proctor_judging.tasks.item_rows import filled_column, items_in
 
 COLUMNS: Mapping[str, Sequence[str]] = {
     "id": ITEM_NAMES["id"],

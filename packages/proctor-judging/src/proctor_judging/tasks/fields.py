@@ -12,7 +12,8 @@ from proctor.core.errors import BadInput
 from proctor.core.run import Limits
 from proctor.datasets.columns import ITEM_NAMES, assign_columns, show_mapping
 from proctor.datasets.formats import is_empty
-from proctor.datasets.rows import DataRow, items_in, rows
+from proctor.datasets.rows import DataRow, rows
+from proctor_judging.tasks.item_rows import items_in
 
 ROLES = {role: ITEM_NAMES[role] for role in ("id", "question", "reference", "answer", "solution", "cluster")}
 ROLES["answer"] = (*ITEM_NAMES["answer"], *ITEM_NAMES["document"])

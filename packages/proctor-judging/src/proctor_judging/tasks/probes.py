@@ -21,9 +21,10 @@ from proctor.core.errors import BadInput
 from proctor.core.parts import TaskKindPart
 from proctor.core.sample import Sample
 from proctor.core.task import Task
-from proctor.datasets.rows import DataRow, items_in
+from proctor.datasets.rows import DataRow
 from proctor.registry import unknown
 from proctor_judging.tasks import probe_variants
+from proctor_judging.tasks.item_rows import items_in
 
 ProbeName = Literal["position", "length", "style", "self", "stability", "labels", "injection"]
 Kind = Literal["pairs", "points"]

@@ -6,7 +6,7 @@ from pathlib import Path, PurePath
 
 import msgspec
 
-from proctor.api import baselines
+from proctor.api.baselines import baselines
 from proctor.api.names import check_run_id
 from proctor.api.options import refuse_imported
 from proctor.api.prepare import new_id
@@ -14,6 +14,7 @@ from proctor.core.annotation import Annotation
 from proctor.core.errors import BadInput
 from proctor.core.task import Store
 from proctor.registry import unknown
+from proctor_ci.baselines import remove_baseline, set_baseline
 from proctor_ci.request import RunRequest, shown, words_of, words_to_resume
 from proctor_web.operations import Operation, RunReference
 from proctor_web.runs.launcher import Launcher, RunProcess, command_of
@@ -154,9 +155,9 @@ def say_about_run(workspace: Workspace, given: Saying, by: str = "") -> Notes:
     if added or removed:
         store.annotate(added, removed)
     if given.add_baseline:
-        baselines.set_baseline(store, given.add_baseline, record.id, by=by)
-    if given.remove_baseline and baselines.baselines(store).get(given.remove_baseline) == record.id:
-        baselines.remove_baseline(store, given.remove_baseline)
+        set_baseline(store, given.add_baseline, record.id, by=by)
+    if given.remove_baseline and baselines(store).get(given.remove_baseline) == record.id:
+        remove_baseline(store, given.remove_baseline)
     return notes_of(store, record.id).get(record.id, NOTHING_SAID)
 
 
@@ -165,7 +166,7 @@ def list_baselines(workspace: Workspace) -> list[Baseline]:
     return [
         Baseline(name=name, run=workspace.reference(store, run))
         for store, one in workspace.stores.items()
-        for name, run in baselines.baselines(one).items()
+        for name, run in baselines(one).items()
     ]
 
 

@@ -2,7 +2,7 @@
 
 import gzip
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -11,7 +11,6 @@ import msgspec
 from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence
 from proctor.datasets._folder import files_in
-from proctor.datasets.columns import plain
 from proctor.datasets.formats import READERS, FileReading, is_empty, kind_of
 
 T = TypeVar("T")
@@ -52,33 +51,3 @@ def rows(path: Path, reading: FileReading = AS_FOUND) -> Iterator[DataRow]:
                     yield DataRow(number=number, where=where, cells=cells)
         except (gzip.BadGzipFile, EOFError, zlib.error) as error:
             raise BadInput("{path} cannot be unpacked: {error}.", path=file.name, error=error) from None
-
-
-def items_in(path: Path, make: Callable[[DataRow], T], id_of: Callable[[T], str]) -> Iterator[T]:
-    """Yield an item for each row of a file; all ids are different.
-
-    Raises:
-        BadInput: the file cannot be read or holds no items, a row is malformed, or an id is used twice; names the row.
-    """
-    row_by_id: dict[str, int] = {}
-    for row in rows(path):
-        item = make(row)
-        id = id_of(item)
-        if id in row_by_id:
-            raise BadInput(
-                "{where}: the id '{id}' was used already in row {row}.", where=row.where, id=id[:80], row=row_by_id[id]
-            )
-        row_by_id[id] = row.number
-        yield item
-    if not row_by_id:
-        raise BadInput("{path} holds no items.", path=path)
-
-
-def filled_column(names: Sequence[str], cells: Mapping[str, object]) -> str | None:
-    """Return the column of a row that has the first of these names and is not empty.
-
-    >>> filled_column(("question", "prompt"), {"Prompt": "1 + 1?", "question": ""})
-    'Prompt'
-    """
-    filled = {plain(column): column for column, value in cells.items() if not is_empty(value)}
-    return next((filled[name] for name in names if name in filled), None)

@@ -201,18 +201,6 @@ def timeline(dots: Sequence[Dot], baseline: Estimate | None, title: str) -> str:
     return f'<svg class="plot timeline" role="group" aria-label="{title}" width="100%" height="{HEIGHT}">{"".join([*marks, *drawn_dots])}</svg>'
 
 
-def sparkline(values: Sequence[float | None]) -> str:
-    """Draw values in characters, one each: the least is the lowest, the greatest the highest.
-
-    >>> sparkline([0.2, 0.4, None, 0.9])
-    '▁▃ █'
-    """
-    known = [value for value in values if value is not None]
-    least, most = (min(known), max(known)) if known else (0.0, 0.0)
-    scale = (len(BARS) - 1) / (most - least) if most > least else 0.0
-    return "".join(" " if value is None else BARS[round((value - least) * scale)] for value in values)
-
-
 def _span(low: float | None, high: float | None) -> tuple[float, float] | None:
     return None if low is None or high is None else (_place(low), _place(high))
 

@@ -1,8 +1,12 @@
 """Bound a mean so that the bounds hold however it was decided when to stop.
 
-The bets are those of `stats.betting`: means that are refuted by the wealth of gamblers lie outside. Their wealth after some
-steps depends on the values alone, not on their order, as long as those that were seen are the beginning of a random one;
-so values are counted, not followed. A cluster is one value, with its number of samples as its weight.
+If the mean is m, then E[w (x - m)] = 0 for a step's value x and weight w, so the wealth Π (1 + c w (x - m) / m), with values
+from 0 to 1 and weights to at most 1, exceeds 1 / error with a chance of at most error at any step (Ville 1939). It is spread
+over bets c from small ones to nearly all, and means that it refutes lie outside. The wealth depends on the values alone, not
+on their order, as long as those that were seen are the beginning of a random one; so values are counted, not followed. A
+cluster is one value, with its number of samples as its weight.
+
+Source: Waudby-Smith and Ramdas 2024, arXiv 2010.09686.
 """
 
 import math
@@ -10,11 +14,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from proctor.core.errors import BadInput
-from proctor.stats.betting import BETS, STAKES
 from proctor.stats.rate import Interval
 
 ANYTIME = "betting, at any time"
 
+BETS = (0.005, 0.015, 0.04, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.95)  # of what would lose everything
+STAKES: tuple[float, ...] = (0.04, 0.06, 0.1, 0.12, 0.12, 0.12, 0.11, 0.1, 0.08, 0.06, 0.05, 0.04)  # the wealth on each
 _HALVINGS = 30
 _ROUNDING = 1e-9
 _DIGITS = 12

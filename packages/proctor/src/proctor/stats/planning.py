@@ -14,7 +14,6 @@ import msgspec
 from msgspec.structs import replace
 
 from proctor.stats.distributions import (
-    beta_cdf,
     chi_squared_quantile,
     normal_cdf,
     normal_quantile,
@@ -77,28 +76,6 @@ def power_to_compare(samples: int, attempts: int, spread: Spread, difference: fl
     return t_cdf(min(difference / error, 1e6) - t_quantile(1 - alpha / 2, clusters - 1), clusters - 1)
 
 
-def power_to_pass(
-    samples: int, attempts: int, spread: Spread, threshold: float, value: float, *, error: float = 0.05
-) -> float:
-    """Return the chance that the lower bound reaches a threshold if this is the true value, which is above it.
-
-    >>> round(power_to_pass(93, 1, Spread(between=0.09, within=0), 0.8, 0.9), 2)
-    0.78
-    """
-    clusters = samples * min(spread.clusters, 1.0)
-    if error ** (1 / clusters) < threshold or clusters < 2:  # not even if all pass
-        return 0.0
-    count = float(samples)
-    if not spread.is_exact(attempts):
-        degrees = max(clusters - 1, 0.5)
-        count = value * (1 - value) * samples / max(spread.total(attempts), 1e-12)
-        count *= degrees / (degrees + 1) * (normal_quantile(1 - error) / t_quantile(1 - error, degrees)) ** 2
-    successes = _critical(count, threshold, error)
-    if spread.is_exact(attempts):
-        successes = math.ceil(successes - 1e-9)
-    return beta_cdf(value, successes, count - successes + 1) if successes <= count else 0.0
-
-
 def least_samples(power_of: Callable[[int], float], power: float, *, most: int = MOST_SAMPLES) -> int | None:
     """Return the fewest samples with that power; None if `most` are too few."""
     high = 2
@@ -119,14 +96,3 @@ def variance_factors(degrees: float, level: float = 0.95) -> tuple[float, float]
     degrees = max(degrees, 1.0)
     low, high = (degrees / chi_squared_quantile(0.5 + side * level / 2, degrees) for side in (1, -1))
     return low, high
-
-
-def _critical(count: float, threshold: float, error: float) -> float:
-    """Return the number of successes whose lower bound is the threshold."""
-    low, high = count * threshold, count
-    if beta_cdf(threshold, high, 1) > error:
-        return math.inf
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if beta_cdf(threshold, middle, count - middle + 1) > error else (low, middle)
-    return high

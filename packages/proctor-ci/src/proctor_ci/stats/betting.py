@@ -1,17 +1,14 @@
 """Bet against what a mean might be: whoever bets against the truth hardly grows rich, however often one looks.
 
-If the mean is m, then E[w (x - m)] = 0 for a step's value x and weight w, so the wealth Π (1 + c w (x - m) / m), with values
-from 0 to 1 and weights to at most 1, exceeds 1 / error with a chance of at most error at any step (Ville 1939). It is spread
-over bets c from small ones to nearly all. An interval is what was not refuted, and holds at all steps together. In a suite of
-N steps, what the rest has to be is known for each m, and the bet is against that.
+The bets are those of `proctor.stats.anytime`, followed step by step. An interval is what was not refuted, and holds at all
+steps together. In a suite of N steps, what the rest has to be is known for each mean, and the bet is against that.
 
 Source: Waudby-Smith and Ramdas 2024, arXiv 2010.09686; without replacement: arXiv 2006.04347.
 """
 
 import math
 
-BETS = (0.005, 0.015, 0.04, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.95)  # of what would lose everything
-STAKES: tuple[float, ...] = (0.04, 0.06, 0.1, 0.12, 0.12, 0.12, 0.11, 0.1, 0.08, 0.06, 0.05, 0.04)  # the wealth on each
+from proctor.stats.anytime import BETS, STAKES
 
 _GRID = 256  # means that are bet against; the ends of an interval are some of them
 _ROUNDING = 1e-9
