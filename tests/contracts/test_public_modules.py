@@ -17,7 +17,7 @@ MOST_PRIVATE = {  # modules of the kernel that are on neither list, by the packa
     "proctor_benchmarks": 13,
     "proctor_ci": 35,
     "proctor_compat": 13,
-    "proctor_judging": 21,
+    "proctor_judging": 22,
     "proctor_web": 25,
 }
 

@@ -6,7 +6,7 @@ from proctor.core.errors import BadInput
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.trajectory import Trajectory
-from proctor.scorers import keywords
+from proctor_judging.scorers import keywords
 
 
 def score(answer: str, target: object = None, **options: object) -> Score:

@@ -54,7 +54,9 @@ def command(
     else:
         output.show(sections(agreement, ReportWords(lang())))
     if out is not None:
-        output.write_page(out, t("Agreement"), sections(agreement, ReportWords(lang())))
+        from proctor_judging.commands.judged import write_page
+
+        write_page(out, t("Agreement"), sections(agreement, ReportWords(lang())))
 
 
 def compare_with_labels(run: "Run", labels: "Sequence[str]", *, as_json: bool) -> "Run":

@@ -95,6 +95,7 @@ def command(
     from msgspec.structs import replace
 
     from proctor import api
+    from proctor_judging.commands import judged
     from proctor_judging.review import labels
 
     chosen, run_id = _scorers(flags), flags.run_id
@@ -123,18 +124,17 @@ def command(
             same = {name: getattr(how, name) for name in ("judge", "judge_options", "store", "budget", "concurrency")}
             run = api.rescore(str(run_id), scorers=chosen, progress=progress, **same)
         else:
-            run = output.resume(how)
+            run = judged.resume(how)
     if given["labels"]:
         from proctor_judging.commands.agree import compare_with_labels
 
         run = compare_with_labels(run, given["labels"], as_json=as_json)
-    output.print_judged(ctx, run, as_json=as_json, reports=reports)
+    judged.print_judged(ctx, run, as_json=as_json, reports=reports)
 
 
 def _show_plan(how: "RunOptions", file: str | None, chosen: list[str], *, as_json: bool) -> None:
     from proctor import api
-    from proctor.api.rehearse import rehearse, rehearse_again
-    from proctor.cli.dry_run import show_judging
+    from proctor_judging.commands.judged import rehearse, rehearse_again, show_rehearsal
 
     if file is not None:
         rehearsal = rehearse(f"judged-items:{file}", how)
@@ -142,7 +142,7 @@ def _show_plan(how: "RunOptions", file: str | None, chosen: list[str], *, as_jso
         run = api.open_run(str(how.run_id), store=how.store)
         scorers = chosen or run.record.spec.scorers
         rehearsal = rehearse_again(run, scorers, judge=how.judge, judge_options=how.judge_options)
-    show_judging(rehearsal, as_json=as_json)
+    show_rehearsal(rehearsal, as_json=as_json)
 
 
 def _scorers(flags: RubricFlags) -> list[str]:

@@ -86,16 +86,14 @@ def command(
     quiet: bool,
     **given: Any,
 ) -> None:
+    from proctor_judging.commands import judged
     from proctor_judging.tasks.probing import how_to_probe, probe
 
     model_options = options.judge_options(judge, judge_options)
     if dry_run:
-        from proctor.api.rehearse import rehearse
-        from proctor.cli.dry_run import show_judging
-
         kept = {name: given[name] for name in ("store", "run_id")}
         task, how = how_to_probe(judge, flags.wanted(), model_options, **kept)
-        show_judging(rehearse(task, how), as_json=as_json)
+        judged.show_rehearsal(judged.rehearse(task, how), as_json=as_json)
         return
     with output.judging(quiet=quiet) as progress:
         probed = probe(
@@ -107,7 +105,7 @@ def command(
         output.show([section(probed)])
         output.look_closer(probed.run)
     if out is not None:
-        output.write_page(out, t("Probes of {judge}", judge=probed.judge), [section(probed)])
+        judged.write_page(out, t("Probes of {judge}", judge=probed.judge), [section(probed)])
     ctx.exit(1 if probed.is_biased else 3 if probed.is_unclear else 0)
 
 

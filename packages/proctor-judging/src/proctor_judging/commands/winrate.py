@@ -79,6 +79,7 @@ def command(
     from msgspec.structs import replace
 
     from proctor.api import resumable, run_task
+    from proctor_judging.commands import judged
 
     more = {"repeats": flags.repeats, "systems": len(sets) if len(sets) > 2 else None}
     if more := {name: value for name, value in more.items() if value is not None}:
@@ -91,16 +92,13 @@ def command(
     elif run_id is None:
         raise BadInput("Name the sets to compare: proctor judge winrate mine.json theirs.json --judge openai:MODEL")
     if dry_run:
-        from proctor.api.rehearse import rehearse
-        from proctor.cli.dry_run import show_judging
-
         task, asked = (TASK, how) if sets else resumable(str(run_id), given["store"])
-        show_judging(rehearse(task, asked), as_json=as_json)
+        judged.show_rehearsal(judged.rehearse(task, asked), as_json=as_json)
         return
     with output.judging(quiet=quiet) as progress:
         how = replace(how, progress=progress)
-        run = run_task(TASK, how) if sets else output.resume(how)
-    output.print_judged(ctx, run, as_json=as_json, reports=reports)
+        run = run_task(TASK, how) if sets else judged.resume(how)
+    judged.print_judged(ctx, run, as_json=as_json, reports=reports)
 
 
 def _task_options(sets: tuple[str, ...], flags: PairingFlags, given: dict[str, object]) -> dict[str, object]:

@@ -1,22 +1,19 @@
-"""Show the requests to judges: those that a planned run would send, and those of a stored verdict.
+"""Show the requests to judges: those about any answers, and those of a stored verdict.
 
 Nothing is sent. A judge makes its prompt from its rubric, the sample and the answer, so the prompt of a stored verdict is made again,
 as long as the judge is still the one that gave it.
 """
 
 import asyncio
-from collections.abc import Awaitable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Iterator, Sequence
 from contextlib import suppress
-from itertools import chain, islice
+from itertools import chain
 from typing import cast
 
 import msgspec
 
 from proctor.api import resolve
 from proctor.api.loop import run_in_loop
-from proctor.api.options import RunOptions, judge_of
-from proctor.api.prepare import no_judge, prepare
-from proctor.api.resolve import TaskLike
 from proctor.api.run import Run
 from proctor.core.around import JudgeRequest
 from proctor.core.errors import BadInput, EnvironmentFailed, JudgeFailed, ProctorError
@@ -24,7 +21,7 @@ from proctor.core.judge import JudgeChoice
 from proctor.core.known import KnownDetails
 from proctor.core.sample import Sample, Tool
 from proctor.core.sentence import Sentence, say
-from proctor.core.task import ListsTools, MakeEnvironment, Scorer
+from proctor.core.task import ListsTools, MakeEnvironment
 from proctor.core.trajectory import Trajectory
 from proctor.core.trial import Verdict
 from proctor.engine.acting import entered
@@ -34,25 +31,7 @@ from proctor.models.judge_requests import rehearsing
 from proctor.models.named import OpenedModels
 from proctor.stores.reading import trial_of, verdicts_of
 
-COUNTED = 1_000  # samples whose requests are counted; those of more are estimated from them
-
 Judged = tuple[Sample, Trajectory]
-
-
-class Rehearsal(msgspec.Struct, frozen=True, kw_only=True):
-    """The requests that a run would send to its judges.
-
-    Attributes:
-        requests: to all judges together, where every reply can be read at once and none is in the cache.
-        is_exact: the requests of all samples were counted; else they are estimated.
-        first: the first sample that a judge is asked about, '' for none; `asked` is the request about it.
-    """
-
-    samples: int
-    requests: int
-    is_exact: bool
-    first: str
-    asked: tuple[JudgeRequest, ...]
 
 
 class Exchange(msgspec.Struct, frozen=True, kw_only=True):
@@ -83,36 +62,6 @@ def tools_of(make: object, sample: Sample) -> list[Tool]:
         raise BadInput(error.sentence) from error
 
 
-def rehearse(task: TaskLike, options: RunOptions) -> Rehearsal:
-    """Return the requests that the judges of a run would get, for answers that come with the samples.
-
-    Raises:
-        BadInput: whatever `run_task` would refuse, or no scorer that asks a judge.
-    """
-    if not options.run_id:
-        options = msgspec.structs.replace(options, store=":memory:")
-    job = prepare(task, options).job
-    answers = ((sample, Trajectory.of(sample.known.recorded or "")) for sample in job.samples())
-    return _rehearsed(job.scorers, answers)
-
-
-def rehearse_again(
-    run: Run,
-    scorers: Sequence[str | Scorer],
-    *,
-    judge: str | None = None,
-    judge_options: Mapping[str, object] | None = None,
-) -> Rehearsal:
-    """Return the requests that the judges among the scorers would get for the stored answers of a run.
-
-    Raises:
-        BadInput: no such scorer, or none that asks a judge.
-    """
-    model, options = judge_of(judge, judge_options, run.record)
-    bound = resolve.scorers(scorers, JudgeChoice(model=model, options=options))
-    return _rehearsed(bound, _answers(run))
-
-
 def exchanges(run: Run, sample_id: str, attempt: int = 0) -> list[Exchange]:
     """Return the requests to judges about one stored attempt, and their replies."""
     trial = trial_of(run.store, run.id, sample_id, attempt)
@@ -138,7 +87,7 @@ def _exchange(run: Run, verdict: Verdict, judged: Judged) -> Exchange:
     if not same:
         why_not = say("The judge or its rubric has changed since, so what it was asked cannot be shown.")
         return msgspec.structs.replace(exchange, why_not=why_not)
-    return msgspec.structs.replace(exchange, asked=tuple(_requests(same, [judged])[0]))
+    return msgspec.structs.replace(exchange, asked=tuple(requests_of(same, [judged])[0]))
 
 
 def _replies(known: KnownDetails) -> Iterator[str]:
@@ -148,34 +97,7 @@ def _replies(known: KnownDetails) -> Iterator[str]:
     yield from chain.from_iterable(judge.replies for judge in known.judges.values())
 
 
-def _answers(run: Run) -> Iterator[Judged]:
-    for trial in run.store.trials(run.id):
-        sample = run.store.sample(run.id, trial.sample_id)
-        if trial.outcome == "scored" and sample is not None:
-            yield sample, trial.trajectory
-
-
-def _rehearsed(bound: Sequence[BoundScorer], answers: Iterable[Judged]) -> Rehearsal:
-    judges = [scorer for scorer in bound if resolve.judges_of([scorer])]
-    if not judges:
-        raise no_judge()
-    rest = iter(answers)
-    counted = list(islice(rest, COUNTED))
-    if not counted:
-        raise BadInput("There is no answer to judge.")
-    lists = _requests(judges, counted)
-    requests, more = sum(map(len, lists)), sum(1 for _ in rest)
-    number = next((index for index, asked in enumerate(lists) if asked), None)
-    return Rehearsal(
-        samples=len(counted) + more,
-        requests=requests + round(requests / len(counted) * more),
-        is_exact=not more,
-        first="" if number is None else counted[number][0].id,
-        asked=() if number is None else tuple(lists[number]),
-    )
-
-
-def _requests(judges: Sequence[BoundScorer], answers: Sequence[Judged]) -> list[list[JudgeRequest]]:
+def requests_of(judges: Sequence[BoundScorer], answers: Sequence[Judged]) -> list[list[JudgeRequest]]:
     """Return what the judges would be asked of each answer."""
 
     async def list_all() -> list[list[JudgeRequest]]:

@@ -13,41 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from proctor.api import RunOptions
-    from proctor.api.rehearse import Rehearsal
     from proctor.core.sample import Message, Sample, Tool
     from proctor.engine.job import Job
-
-
-def show_judging(found: "Rehearsal", *, as_json: bool) -> None:
-    """Print what judges would be asked."""
-    if as_json:
-        output.print_json(
-            {
-                "samples": found.samples,
-                "requests": found.requests,
-                "exact": found.is_exact,
-                "first": found.first,
-                "asked": [
-                    {"judge": request.judge, "prompt": [msgspec.to_builtins(message) for message in request.messages]}
-                    for request in found.asked
-                ],
-            }
-        )
-        return
-    values = {"samples": f"{found.samples:,}", "requests": f"{found.requests:,}"}
-    if found.is_exact:
-        output.line(t("{samples} samples, {requests} requests to judges; more where a reply cannot be read", **values))
-    else:
-        output.line(
-            t("{samples} samples, about {requests} requests to judges; more where a reply cannot be read", **values)
-        )
-    if not found.asked:
-        output.line(t("No judge has to be asked about any of them."))
-        return
-    judges = ", ".join(dict.fromkeys(request.judge for request in found.asked))
-    output.line(t("Judges: {names}", names=judges))
-    output.line(t("First prompt ({id}), one of {count}:", id=found.first, count=len(found.asked)))
-    print_messages(found.asked[0].messages)
 
 
 def print_messages(messages: "Sequence[Message]") -> None:

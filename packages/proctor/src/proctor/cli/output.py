@@ -15,10 +15,9 @@ from proctor.core.sentence import Sentence
 from proctor.runtime.visible import visible, visible_json
 
 if TYPE_CHECKING:
-    from click import Context
     from rich.console import Console
 
-    from proctor.api import Run, RunOptions
+    from proctor.api import Run
     from proctor.core.task import Store
     from proctor.engine.progress import Progress
     from proctor.engine.status import RunStatus
@@ -120,22 +119,6 @@ def print_or_write(page: "ReportPage", out: str | None, *, quiet: bool) -> None:
         message(t("Wrote {path}.", path=pages.write(Path(out), page, lang())))
 
 
-def write_page(path: str, title: str, sections: "Sequence[SectionBlock]") -> None:
-    """Write a page and say so.
-
-    Raises:
-        BadInput: the file is neither Markdown nor HTML by its name, or cannot be written.
-    """
-    from proctor.reports import pages
-
-    message(
-        t(
-            "Wrote {path}.",
-            path=pages.write(Path(path), pages.ReportPage(title=title, sections=sections, numbered=False), lang()),
-        )
-    )
-
-
 def with_english(value: object) -> object:
     """Return a result as plain data for JSON, with every sentence as its English text."""
     import msgspec
@@ -184,26 +167,6 @@ def judging(*, quiet: bool) -> Iterator["Progress"]:
     progress = Progress(tell=tell)
     with watching(progress, quiet=quiet), redirect_stdout(sys.stderr):
         yield progress
-
-
-def resume(how: "RunOptions") -> "Run":
-    """Resume a stored run of judgements; its judge stays, its budget may change."""
-    from proctor.api import resumable, run_task
-
-    names = ("judge", "judge_options", "concurrency", "budget", "accept_changes", "progress")
-    task, stored = resumable(str(how.run_id), how.store)
-    return run_task(task, stored.changed({name: getattr(how, name) for name in names}))
-
-
-def print_judged(ctx: "Context", run: "Run", *, as_json: bool, reports: Sequence[str]) -> None:
-    """Print the numbers of a judged run, write its reports, and exit with 3 if too little was judged."""
-    for path in reports:
-        message(t("Wrote {path}.", path=run.report(path, lang=lang())))
-    if not as_json:
-        look_closer(run)
-    print_run(run, as_json=as_json)
-    if run.record.state == "inconclusive":
-        ctx.exit(3)
 
 
 @contextmanager

@@ -52,8 +52,8 @@ BROUGHT: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "wandb": {"proctor.exports": ("wandb",)},
     "judging": {
         "proctor.scorers": (
-            *("answer", "blanks", "bleu", "by_type", "choice", "chrf", "json", "number", "open", "refusal"),
-            *("response", "rouge", "semantic", "token_embedding_f1"),
+            *("answer", "blanks", "bleu", "by_type", "choice", "chrf", "json", "keywords", "number", "open"),
+            *("refusal", "response", "rouge", "semantic", "token_embedding_f1"),
         ),
         "proctor.scorer_settings": ("article",),
         "proctor.matchers": ("schema",),
