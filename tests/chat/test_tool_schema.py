@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proctor.chat.tool_schema import bounded, message_of, schema_of
+from proctor.chat.tool_schema import bounded
 from proctor.core.sample import Message, Tool
+from proctor_adapters.models.schema_replies import message_of, schema_of
 
 WORDS = st.text("ab", max_size=3)
 TYPES = st.sampled_from(

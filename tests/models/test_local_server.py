@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from proctor.core.errors import BadInput, MissingExtra, ProviderFailed
-from proctor.transport import fetch
+from proctor_adapters.datasets import fetch
 from proctor_adapters.models import local, local_server
 from proctor_adapters.models.local_server import LocalServer
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from proctor.transport import fetch
+from proctor_adapters.datasets import fetch
 from proctor_benchmarks.tau2 import pull
 
 ARCHIVE = Path(__file__).parents[2] / "data" / "tau2" / "tau2-bench.tar.xz"

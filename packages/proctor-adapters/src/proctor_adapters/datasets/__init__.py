@@ -1,1 +1,1 @@
-"""Read data that other programs keep: data sets of the hub, and binary tables."""
+"""Fetch and read data that others keep: pinned packages, data sets of the hub, binary tables."""

@@ -1,7 +1,7 @@
 """Models that run here: known GGUF files, or one at a path, in llama.cpp's server.
 
 The server ignores `tools` for small models, but follows a schema: tools become one bounded schema of the reply
-(`chat/tool_schema.py`) and a few words in the system message.
+(`models/schema_replies.py`) and a few words in the system message.
 """
 
 import asyncio
@@ -18,7 +18,6 @@ from msgspec.structs import replace
 from proctor import registry
 from proctor.chat.message_text import text_of
 from proctor.chat.prompted_tools import tool_lines
-from proctor.chat.tool_schema import message_of, schema_of
 from proctor.config import converted
 from proctor.core.errors import BadInput, MissingExtra
 from proctor.core.installing import is_installed
@@ -26,8 +25,9 @@ from proctor.core.parts import ModelPart, Tell
 from proctor.core.sample import File, Message, Text, Tool, ToolResult
 from proctor.core.trajectory import Step
 from proctor.models import openai
-from proctor.transport import fetch
+from proctor_adapters.datasets import fetch
 from proctor_adapters.models.local_server import LocalServer
+from proctor_adapters.models.schema_replies import message_of, schema_of
 
 MODELS = {
     # SmolLM2-135M-Instruct, Q4_1, ChatML, 8k context, English; Apache-2.0. Declares a C++ build as a dependency,

@@ -15,7 +15,7 @@ from proctor.core.sample import Message, Sample, ToolCall, ToolResult
 from proctor.core.sentence import say
 from proctor.core.task import Task
 from proctor.core.trajectory import Step, Trajectory
-from proctor.transport import fetch
+from proctor_adapters.datasets import fetch
 from proctor_benchmarks.agentdojo import export, official, parity, replies
 from proctor_benchmarks.agentdojo.dataset import NO_ATTACK, VERSION, samples_of, suites_of
 from proctor_benchmarks.agentdojo.environment import PipelineAgain, Worlds

@@ -14,7 +14,7 @@ from proctor.core.errors import BadInput, MissingExtra
 from proctor.core.installing import is_installed
 from proctor.core.sample import Tool
 from proctor.isolation import Workers, find_packages
-from proctor.transport import fetch
+from proctor_adapters.datasets import fetch
 
 PACKAGE = fetch.Package(
     name="agentdojo",

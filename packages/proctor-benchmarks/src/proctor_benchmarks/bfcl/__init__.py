@@ -19,7 +19,7 @@ from proctor.core.sample import Message, Sample, Turn
 from proctor.core.sentence import say
 from proctor.core.task import Task
 from proctor.core.trajectory import Trajectory
-from proctor.transport import fetch
+from proctor_adapters.datasets import fetch
 from proctor_benchmarks.bfcl import (
     agentic,
     call_order,

@@ -24,7 +24,7 @@ from proctor.core.sample import Role
 from proctor.core.sentence import Sentence, say
 from proctor.core.validation import in_words
 from proctor.runtime.files import reading
-from proctor.transport import fetch
+from proctor_adapters.datasets import fetch
 from proctor_benchmarks.bfcl.formats import FORMAT_SENSITIVITY, FORMATS
 
 PACKAGE = fetch.Package(

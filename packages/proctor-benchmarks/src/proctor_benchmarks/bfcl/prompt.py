@@ -13,7 +13,7 @@ from typing import Any
 
 from proctor.core.errors import BadInput
 from proctor.core.sample import Message
-from proctor.transport import fetch
+from proctor_adapters.datasets import fetch
 from proctor_benchmarks.bfcl.dataset import PACKAGE
 from proctor_benchmarks.bfcl.formats import ORDINARY, Format, write_documents
 from proctor_judging.replies.python_source import literal, parse

@@ -16,7 +16,7 @@ from proctor.core.near import near
 from proctor.core.parts import BenchmarkPart, Tell
 from proctor.core.sample import Sample
 from proctor.core.task import Task
-from proctor.transport import fetch
+from proctor_adapters.datasets import fetch
 from proctor_adapters.environments.browser import Chromium
 from proctor_benchmarks.miniwob import official, oracle, parity, replies
 from proctor_benchmarks.miniwob.environment import Instruction, MiniwobPages, TimeLimit

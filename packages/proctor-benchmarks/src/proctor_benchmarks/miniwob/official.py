@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 
 from proctor.core.errors import BadInput
-from proctor.transport import fetch
+from proctor_adapters.datasets import fetch
 
 PACKAGE = fetch.Package(
     name="miniwob",

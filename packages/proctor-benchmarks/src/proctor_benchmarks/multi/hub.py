@@ -12,7 +12,7 @@ from proctor.core.errors import BadInput
 from proctor.core.sentence import say
 from proctor.runtime.folders import cache_folder
 from proctor.transport import hub
-from proctor.transport.archive import unpack
+from proctor_adapters.datasets.archive import unpack
 
 DATA_SET = "OpenDFM/MULTI-Benchmark"
 MOST_FILES = 100_000

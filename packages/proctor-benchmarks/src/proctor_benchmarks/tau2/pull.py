@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 from proctor.core.errors import BadInput
 from proctor.core.parts import Tell
 from proctor.core.sentence import say
-from proctor.transport import fetch
+from proctor_adapters.datasets import fetch
 from proctor_benchmarks.tau2 import dataset
 
 REPOSITORY = "https://github.com/sierra-research/tau2-bench"

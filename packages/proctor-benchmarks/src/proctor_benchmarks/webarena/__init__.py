@@ -17,7 +17,7 @@ from proctor.core.sentence import Sentence, say
 from proctor.core.task import Task
 from proctor.core.trajectory import Trajectory
 from proctor.core.trial import TrialFailure
-from proctor.transport import fetch
+from proctor_adapters.datasets import fetch
 from proctor_benchmarks.webarena import dataset, environment, parity, replies
 from proctor_benchmarks.webarena.oracle import oracle
 from proctor_benchmarks.webarena.scorer import WebArenaScorer

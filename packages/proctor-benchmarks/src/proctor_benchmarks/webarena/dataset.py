@@ -21,7 +21,7 @@ from proctor.core.errors import BadInput
 from proctor.core.near import near
 from proctor.core.sample import Message, Sample, Turn
 from proctor.core.validation import in_words
-from proctor.transport import fetch
+from proctor_adapters.datasets import fetch
 from proctor_benchmarks.webarena import rules
 
 COMMIT = "f62e0b99bc7d"

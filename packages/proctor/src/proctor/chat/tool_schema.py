@@ -1,16 +1,7 @@
-"""Tools as one bounded JSON schema, for servers that follow a schema but do not call tools by themselves.
+"""Bound the JSON schema of a tool's parameters, for what makes arguments by it: every string, array, number and object gets a limit."""
 
-A schema of parameters alone does not bound the length of a reply (a small model fills an open array until its
-token limit), so every string, array, number and object gets a limit, and nesting one too. What comes back is
-`{"name": ..., "arguments": {...}}`, a list of such calls, or `{"answer": "..."}`.
-"""
-
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
-
-import msgspec
-
-from proctor.core.sample import Message, Part, Text, Tool, ToolCall
 
 CHARACTERS = 200
 ITEMS = 16
@@ -18,7 +9,6 @@ KEYS = 8
 LARGEST = 10**12
 DEPTH = 6
 PARTS = 2_000  # of one schema
-ANSWER_CHARACTERS = 1_000
 
 _JSON_TYPE = {
     "dict": "object",
@@ -32,46 +22,6 @@ _JSON_TYPE = {
     "tuple": "array",
 }
 _SCALARS = ("string", "number", "boolean")
-
-
-def schema_of(tools: Sequence[Tool], *, answer: bool = True, calls: int = 1) -> dict[str, Any]:
-    """Return the schema of a reply that calls one of the tools, up to `calls` of them, or answers in words if it may.
-
-    >>> [one["required"] for one in schema_of([Tool(name="f")])["anyOf"]]
-    [['name', 'arguments'], ['answer']]
-    """
-    one_call = [_object({"name": {"const": tool.name}, "arguments": bounded(tool.parameters)}) for tool in tools]
-    ways: list[dict[str, object]] = one_call
-    if calls > 1:
-        ways = [{"type": "array", "items": _any_of(one_call), "minItems": 1, "maxItems": calls}]
-    if answer:
-        ways = [*ways, _object({"answer": {"type": "string", "maxLength": ANSWER_CHARACTERS}})]
-    return _any_of(ways)
-
-
-def message_of(text: str, names: Sequence[str]) -> Message:
-    """Return the reply as a message: its calls, or its answer. What is neither stays text, as it came.
-
-    >>> message_of('{"name": "f", "arguments": {"x": 1}}', ["f"]).calls[0].arguments
-    {'x': 1}
-    >>> message_of('{"answer": "Paris"}', ["f"]).text
-    'Paris'
-    """
-    try:
-        reply = msgspec.json.decode(text)
-    except (msgspec.DecodeError, RecursionError, UnicodeError):
-        reply = None
-    if isinstance(reply, dict) and isinstance(reply.get("answer"), str):
-        return Message.of("assistant", reply["answer"])
-    values = reply if isinstance(reply, list) else [reply]
-    parts: list[Part] = [
-        ToolCall(name=value["name"], arguments=value["arguments"], id=f"call_{number}")
-        for number, value in enumerate(values)
-        if isinstance(value, dict) and value.get("name") in names and isinstance(value.get("arguments"), dict)
-    ]
-    if not parts or len(parts) != len(values):
-        return Message(role="assistant", parts=(Text(text=text),) if text else ())
-    return Message(role="assistant", parts=tuple(parts))
 
 
 def bounded(parameters: Mapping[str, object]) -> dict[str, Any]:
@@ -96,7 +46,7 @@ class _Around:
 def _bounded(schema: object, around: _Around, depth: int) -> dict[str, object]:
     around.parts += 1
     if not isinstance(schema, Mapping) or depth <= 0 or around.parts > PARTS:
-        return _any_of([_scalar(kind, {}) for kind in _SCALARS])
+        return any_of([_scalar(kind, {}) for kind in _SCALARS])
     if isinstance(reference := schema.get("$ref"), str):
         return _bounded(around.definitions.get(reference.rpartition("/")[2]), around, depth - 1)
     if "const" in schema:
@@ -105,12 +55,12 @@ def _bounded(schema: object, around: _Around, depth: int) -> dict[str, object]:
         return {"enum": choices}
     for word in ("anyOf", "oneOf"):
         if isinstance(ways := schema.get(word), list) and ways:
-            return _any_of([_bounded(way, around, depth - 1) for way in ways])
+            return any_of([_bounded(way, around, depth - 1) for way in ways])
     if isinstance(parts := schema.get("allOf"), list) and parts:
         merged = {key: value for part in parts for key, value in _mapping(part).items()}
         return _bounded(merged, around, depth - 1)
     if isinstance(kinds := schema.get("type"), list) and kinds:
-        return _any_of([_bounded({**schema, "type": kind}, around, depth - 1) for kind in kinds])
+        return any_of([_bounded({**schema, "type": kind}, around, depth - 1) for kind in kinds])
     kind = _kind(schema)
     if kind == "object":
         return _bounded_object(schema, around, depth)
@@ -121,7 +71,7 @@ def _bounded(schema: object, around: _Around, depth: int) -> dict[str, object]:
         return {"type": "array", "items": items, "minItems": least, "maxItems": most}
     if kind in ("string", "integer", "number", "boolean", "null"):
         return _scalar(kind, schema)
-    return _any_of([_scalar(kind, {}) for kind in _SCALARS])
+    return any_of([_scalar(kind, {}) for kind in _SCALARS])
 
 
 def _bounded_object(schema: Mapping[str, object], around: _Around, depth: int) -> dict[str, object]:
@@ -130,7 +80,7 @@ def _bounded_object(schema: Mapping[str, object], around: _Around, depth: int) -
         values = _bounded(schema.get("additionalProperties"), around, min(depth - 1, 1))
         return {"type": "object", "additionalProperties": values, "maxProperties": KEYS}
     required = schema.get("required")
-    return _object(
+    return closed_object(
         {str(name): _bounded(value, around, depth - 1) for name, value in properties.items()},
         [name for name in required if name in properties] if isinstance(required, list | tuple) else [],
     )
@@ -152,12 +102,14 @@ def _kind(schema: Mapping[str, object]) -> str:
     return "object" if "properties" in schema else "array" if "items" in schema else "any"
 
 
-def _object(properties: dict[str, object], required: list[str] | None = None) -> dict[str, object]:
+def closed_object(properties: dict[str, object], required: list[str] | None = None) -> dict[str, object]:
+    """Return the schema of an object with these properties and no others; all are required unless `required` names them."""
     needed = list(properties) if required is None else required
     return {"type": "object", "properties": properties, "required": needed, "additionalProperties": False}
 
 
-def _any_of(ways: list[dict[str, object]]) -> dict[str, object]:
+def any_of(ways: list[dict[str, object]]) -> dict[str, object]:
+    """Return the schema of what fits one of several."""
     return ways[0] if len(ways) == 1 else {"anyOf": ways}
 
 

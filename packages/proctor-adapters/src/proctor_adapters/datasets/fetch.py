@@ -22,7 +22,7 @@ from proctor.core.installing import is_installed
 from proctor.core.sentence import Sentence, say
 from proctor.runtime.files import reading
 from proctor.runtime.folders import cache_folder
-from proctor.transport.archive import unpack
+from proctor_adapters.datasets.archive import unpack
 
 _MAX_FILES = 5_000
 _MAX_BYTES = 500_000_000
