@@ -5,7 +5,7 @@ list counts. An argument that is left out counts as the default of the tool's sc
 """
 
 from collections.abc import Callable, Hashable, Iterator, Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 import msgspec
@@ -252,9 +252,15 @@ def _function(name: Any, expected: object, got: Any) -> bool:  # noqa: ARG001 - 
 
 
 def _fits(schema: object, expected: object, got: object) -> bool:  # noqa: ARG001 - as the others
+    return _schema_matcher()(schema, got)
+
+
+@cache  # looking for it takes as long as using it
+def _schema_matcher() -> Callable[[object, object], bool]:
     from proctor.registry import offered
 
-    return bool(offered("matchers", "schema", needed_for="match: schema")(schema, got))
+    fits: Callable[[object, object], bool] = offered("matchers", "schema", needed_for="match: schema")
+    return fits
 
 
 _BY_WORD: Mapping[str, Callable[[Any, Any, Any], bool]] = {
