@@ -61,7 +61,10 @@ ask = {
     "proctor.commands": lambda name: call(*name.split(".")),
     "proctor.batches": lambda name: call(*run, "--agent", f"{name}:x", "--agent-set", "batch=true"),
     "proctor.clusters": lambda name: call(*run, "--agent", "baseline:null", "--on", name),
-    "proctor.data_sets": lambda name: call("run", f"{name}:owner/set", "--agent", "baseline:null"),
+    "proctor.hub": {
+        "set": lambda: take(offered, "hub", "set"),
+        "task": lambda: call("run", "hub:owner/set", "--agent", "baseline:null"),
+    },
     "proctor.environments": lambda name: call(*run, "--agent", "baseline:null", "--environment", f"{name}:x"),
     "proctor.exports": lambda name: call("runs", "export", *kept, "--format", name, "--out", "o"),
     "proctor.imports": lambda name: call("runs", "import", "q.jsonl", "--format", name),

@@ -13,7 +13,7 @@ import pytest
 from hub_here import COMMIT, Fault, Handler, Hub, served
 
 from proctor.core.errors import BadInput, MissingExtra
-from proctor.transport import hub
+from proctor_adapters.datasets import data_sets
 
 ROWS = b"".join(b'{"id": %d}\n' % number for number in range(200))
 FILES = {"README.md": b"about", "data/test.jsonl": ROWS, "data/\u4e2d 1.csv": b"a,b\n", "empty.json": b""}
@@ -29,19 +29,19 @@ def here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Hub]:
         yield made
 
 
-def contents(found: hub.DataSet) -> dict[str, bytes]:
-    files = (path for path in found.folder.rglob("*") if path.is_file() and path.name != hub.LIST)
+def contents(found: data_sets.DataSet) -> dict[str, bytes]:
+    files = (path for path in found.folder.rglob("*") if path.is_file() and path.name != data_sets.LIST)
     return {path.relative_to(found.folder).as_posix(): path.read_bytes() for path in files}
 
 
 def test_a_set_is_fetched_at_one_commit_and_then_never_again(here: Hub) -> None:
-    found = hub.fetch("some/set")
+    found = data_sets.fetch("some/set")
     assert contents(found) == FILES
     assert found.revision == COMMIT
     assert all(f"/{COMMIT}" in path for path in here.asked if "/revision/" not in path)
     here.asked.clear()
     here.sets["some/set"] = {"other.json": b"[]"}
-    assert hub.fetch("some/set") == found
+    assert data_sets.fetch("some/set") == found
     assert here.asked == []
     assert found.provenance == {"data_set": "some/set", "revision": COMMIT, "digest": found.digest}
 
@@ -49,27 +49,27 @@ def test_a_set_is_fetched_at_one_commit_and_then_never_again(here: Hub) -> None:
 def test_without_the_library_the_extra_is_named_and_the_cache_still_read(
     here: Hub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = hub.fetch("some/set")
+    found = data_sets.fetch("some/set")
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
-    assert hub.fetch("some/set") == found
+    assert data_sets.fetch("some/set") == found
     with pytest.raises(MissingExtra, match="needs the extra 'hub'"):
-        hub.fetch("some/other")
+        data_sets.fetch("some/other")
 
 
 def test_no_token_is_taken_out_of_a_file(here: Hub, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "token").write_text("hf_of-another-tool")
     monkeypatch.setattr("huggingface_hub.constants.HF_TOKEN_PATH", str(tmp_path / "token"))
-    hub.fetch("some/set")
+    data_sets.fetch("some/set")
     assert set(here.tokens) == {None}
 
 
 def test_another_revision_is_another_set_beside_it(here: Hub) -> None:
-    first = hub.fetch("some/set")
-    second = hub.fetch("some/set", revision="refs/pr/3")
+    first = data_sets.fetch("some/set")
+    second = data_sets.fetch("some/set", revision="refs/pr/3")
     assert "/api/datasets/some/set/revision/refs/pr/3" in here.asked
     assert first.folder != second.folder
     with pytest.raises(BadInput, match="no revision"):
-        hub.fetch("some/set", revision="../x")
+        data_sets.fetch("some/set", revision="../x")
 
 
 def cut_off(handler: Handler, data: bytes) -> None:
@@ -128,25 +128,25 @@ def test_what_goes_wrong_is_a_sentence_and_leaves_nothing_half(
     monkeypatch.setattr(time, "sleep", lambda seconds: None)  # the library waits between its tries
     here.faults[end] = fault
     with pytest.raises(BadInput):
-        hub.fetch("some/set")
+        data_sets.fetch("some/set")
     assert not [path for path in (tmp_path / "cache").rglob("*") if path.is_file() and path.suffix != ".lock"]
     here.faults.clear()
-    assert contents(hub.fetch("some/set")) == FILES
+    assert contents(data_sets.fetch("some/set")) == FILES
 
 
-@pytest.mark.parametrize("name", ["data/test.jsonl", hub.LIST])
+@pytest.mark.parametrize("name", ["data/test.jsonl", data_sets.LIST])
 @pytest.mark.parametrize("damage", [b"", ROWS[:700], ROWS.replace(b"7", b"8")])
 def test_a_damaged_cache_is_found_and_fetched_again(here: Hub, name: str, damage: bytes) -> None:
-    found = hub.fetch("some/set")
+    found = data_sets.fetch("some/set")
     (found.folder / name).write_bytes(damage)
-    assert contents(hub.fetch("some/set")) == FILES
+    assert contents(data_sets.fetch("some/set")) == FILES
     (found.folder / "empty.json").unlink()
-    assert contents(hub.fetch("some/set")) == FILES
+    assert contents(data_sets.fetch("some/set")) == FILES
 
 
 def test_several_who_want_it_at_once_get_the_same(here: Hub) -> None:
-    found: list[hub.DataSet] = []
-    threads = [threading.Thread(target=lambda: found.append(hub.fetch("some/set"))) for _ in range(4)]
+    found: list[data_sets.DataSet] = []
+    threads = [threading.Thread(target=lambda: found.append(data_sets.fetch("some/set"))) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -183,7 +183,7 @@ def test_the_token_goes_to_the_hub_and_to_nobody_else(here: Hub, monkeypatch: py
     here.faults["test.jsonl"] = move
     here.token = "hf_token-of-the-user"
     monkeypatch.setenv("HF_TOKEN", here.token)
-    assert contents(hub.fetch("some/set")) == FILES
+    assert contents(data_sets.fetch("some/set")) == FILES
     server.shutdown()
     server.server_close()
     assert elsewhere == [None]

@@ -8,7 +8,7 @@ import pytest
 from hub_here import COMMIT, Hub, served
 
 from proctor.core.errors import BadInput
-from proctor.transport import hub
+from proctor_adapters.datasets import data_sets
 from proctor_judging.generation import reference_set
 
 SETS = {
@@ -74,7 +74,7 @@ def test_without_a_network_the_message_says_what_to_do(monkeypatch: pytest.Monke
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
     monkeypatch.setenv("PROCTOR_CACHE", str(tmp_path))
     with pytest.raises(BadInput, match=r"cannot be fetched from the hub.*give a file instead"):
-        hub.fetch("math-ai/aime25")
+        data_sets.fetch("math-ai/aime25")
 
 
 @pytest.mark.parametrize("suffix", [".json", ".jsonl", ".csv", ".parquet"])

@@ -12,14 +12,14 @@ from proctor.core.errors import BadInput
 from proctor.core.sentence import say
 from proctor.datasets.formats import kind_of, same_split, split_of
 from proctor.runtime.folders import cache_folder
-from proctor.transport import hub
+from proctor_adapters.datasets import data_sets
 
 NAME = re.compile(r"hub:(?P<set>[\w.-]+/[\w.-]+)(?:/(?P<config>[\w.-]+))?(?:@(?P<revision>[\w./-]+))?")
 PARQUET = "refs/convert/parquet"
 DEFAULT = "default"  # the configuration of sets that have one only
 
 
-def fetch_files(name: str, split: str | None) -> hub.DataSet:
+def fetch_files(name: str, split: str | None) -> data_sets.DataSet:
     """Fetch the files of one configuration and split, unless they are in the cache.
 
     Raises:
@@ -33,16 +33,16 @@ def fetch_files(name: str, split: str | None) -> hub.DataSet:
     data_set, config, revision = parts["set"], parts["config"], parts["revision"]
     folder = cache_folder() / "hub-tasks" / "--".join(filter(None, (*data_set.split("/"), config, split)))
     advice = say("Without network give a file instead.")
-    if revision is None and (folder / hub.LIST).is_file():  # fetched before, from the set itself
-        revision = hub.MAIN
+    if revision is None and (folder / data_sets.LIST).is_file():  # fetched before, from the set itself
+        revision = data_sets.MAIN
     if revision is None:
         try:
-            return hub.fetch(
+            return data_sets.fetch(
                 data_set, revision=PARQUET, folder=folder, choose=_choose_converted(name, config, split), advice=advice
             )
-        except hub.NotThere:  # a set that the hub has no Parquet copy of
-            revision = hub.MAIN
-    return hub.fetch(data_set, revision=revision, folder=folder, choose=_own(name, config, split), advice=advice)
+        except data_sets.NotThere:  # a set that the hub has no Parquet copy of
+            revision = data_sets.MAIN
+    return data_sets.fetch(data_set, revision=revision, folder=folder, choose=_own(name, config, split), advice=advice)
 
 
 def _choose_converted(name: str, config: str | None, split: str | None) -> Callable[[Sequence[str]], Sequence[str]]:

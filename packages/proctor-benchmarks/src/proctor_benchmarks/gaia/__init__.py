@@ -13,7 +13,7 @@ from proctor.core.parts import BenchmarkPart
 from proctor.core.sample import Sample
 from proctor.core.task import Scorer, Task
 from proctor.core.trajectory import Trajectory
-from proctor.transport.hub import MAIN
+from proctor_adapters.datasets.data_sets import MAIN
 from proctor_benchmarks.gaia import export, hub, own, parity
 from proctor_benchmarks.gaia.answer import Fallback
 from proctor_benchmarks.gaia.dataset import GaiaItem, Split, items, metadata_digest

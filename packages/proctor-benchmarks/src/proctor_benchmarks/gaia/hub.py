@@ -5,13 +5,13 @@ from pathlib import Path
 
 from proctor.core.sentence import say
 from proctor.runtime.folders import cache_folder
-from proctor.transport import hub
+from proctor_adapters.datasets import data_sets
 
 DATA_SET = "gaia-benchmark/GAIA"
 YEAR = "2023"
 
 
-def locate(revision: str = hub.MAIN, data_set: str = DATA_SET) -> tuple[Path, dict[str, str]]:
+def locate(revision: str = data_sets.MAIN, data_set: str = DATA_SET) -> tuple[Path, dict[str, str]]:
     """Return the data folder, and what a run keeps of where it came from: `PROCTOR_GAIA_DATA`, the cache, or fetched now.
 
     Args:
@@ -22,11 +22,11 @@ def locate(revision: str = hub.MAIN, data_set: str = DATA_SET) -> tuple[Path, di
     """
     given = os.environ.get("PROCTOR_GAIA_DATA")
     if data_set != DATA_SET:
-        found = hub.fetch(data_set, revision=revision, under=YEAR)
+        found = data_sets.fetch(data_set, revision=revision, under=YEAR)
         return found.folder, found.provenance
     if given:
         return Path(given).expanduser(), {}
-    found = hub.fetch(
+    found = data_sets.fetch(
         DATA_SET,
         revision=revision,
         folder=cache_folder() / "gaia",

@@ -11,7 +11,7 @@ from pathlib import Path
 from proctor.core.errors import BadInput
 from proctor.core.sentence import say
 from proctor.runtime.folders import cache_folder
-from proctor.transport import hub
+from proctor_adapters.datasets import data_sets
 from proctor_adapters.datasets.archive import unpack
 
 DATA_SET = "OpenDFM/MULTI-Benchmark"
@@ -19,13 +19,13 @@ MOST_FILES = 100_000
 MOST_BYTES = 20_000_000_000
 
 
-def locate(revision: str = hub.MAIN) -> tuple[Path, dict[str, str]]:
+def locate(revision: str = data_sets.MAIN) -> tuple[Path, dict[str, str]]:
     """Return the data folder, fetched and unpacked if it is not in the cache, and what a run keeps of where it came from.
 
     Raises:
         BadInput: it cannot be fetched, or is no archive with a problem file.
     """
-    data_set = hub.fetch(DATA_SET, revision=revision, folder=cache_folder() / "multi", advice=say("Without network give a folder: --set data=PATH."))  # fmt: skip
+    data_set = data_sets.fetch(DATA_SET, revision=revision, folder=cache_folder() / "multi", advice=say("Without network give a folder: --set data=PATH."))  # fmt: skip
     folder = data_set.folder.with_name(f"{data_set.folder.name}-{data_set.revision[:12]}")
     if not folder.is_dir():
         from filelock import FileLock

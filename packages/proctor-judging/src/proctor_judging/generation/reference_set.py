@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 
 from proctor.core.errors import BadInput
-from proctor.transport import hub
+from proctor.registry import offered
 from proctor_judging.tasks.fields import items_of
 
 NAMED = {"aime25": "math-ai/aime25", "aime-1983-2025": "TianHongZXY/aime-1983-2025"}
@@ -81,7 +81,8 @@ def located(name: str, folder: Path | None = None) -> tuple[Path, dict[str, str]
     if data_set is None:
         return Path(name).expanduser(), {}
     own = folder / data_set.replace("/", "--") if folder is not None else None
-    found = hub.fetch(data_set, revision=revision or hub.MAIN, folder=own, suffixes=SUFFIXES)
+    fetch = offered("hub", "set", needed_for=name)
+    found = fetch(data_set, revision=revision or "main", folder=own, suffixes=SUFFIXES)
     source = {"data_set": found.name, "revision": found.revision}
     folder = found.folder
     for suffix in SUFFIXES:

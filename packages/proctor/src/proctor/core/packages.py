@@ -43,7 +43,7 @@ BROUGHT: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "mcp": {"proctor.environments": ("mcp",)},
     "excel": {"proctor.exports": ("xlsx",), "proctor.rows": ("xlsx",)},
     "parquet": {"proctor.exports": ("parquet",), "proctor.rows": ("arrow", "parquet")},
-    "hub": {"proctor.exports": ("model-card",), "proctor.data_sets": ("hub",)},
+    "hub": {"proctor.exports": ("model-card",), "proctor.hub": ("set", "task")},
     "plots": {"proctor.views": ("draw_comparison", "draw_estimates", "draw_power", "draw_trend")},
     "frames": {"proctor.views": ("to_pandas", "to_polars")},
     "mlflow": {"proctor.exports": ("mlflow",)},

@@ -173,7 +173,7 @@ def _layout(name: str, shape: Shape) -> Sentence:
 def _locate(path: str | Path, split: str | None) -> tuple[str, Path, dict[str, str]]:
     """Return the name of the task, where its files are, and what is recorded of those of the hub."""
     if str(path).startswith(HUB):
-        data_set = offered("data_sets", "hub", needed_for=str(path))(str(path), split)
+        data_set = offered("hub", "task", needed_for=str(path))(str(path), split)
         return str(path).removeprefix(HUB), data_set.folder, data_set.provenance
     path = Path(path).expanduser()
     return path.stem if path.is_file() else path.resolve().name, path, {}
