@@ -10,7 +10,8 @@ import msgspec
 from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence, say
 from proctor.exports.junit import JUnitSuite, TestCase, TestResult, write_suites
-from proctor.reports.pages import Block, Bullets, Paragraph, ReportPage, SectionBlock, TableBlock, html, markdown
+from proctor.reports.pages import Block, Bullets, Paragraph, ReportPage, SectionBlock, TableBlock
+from proctor.reports.pages import write as write_page
 from proctor.reports.versus import between, signed
 from proctor.reports.words import ReportWords
 from proctor.runtime.files import write_whole
@@ -161,10 +162,8 @@ def write(gate: Gate, path: Path, lang: str, shown: ReportPage | None = None) ->
 def write_decision(path: Path, page: ReportPage, json_text: str, suites: Iterable[JUnitSuite], lang: str) -> Path:
     """Write a decision in the form that the suffix names."""
     match path.suffix:
-        case ".md":
-            return write_whole(path, markdown(page, lang))
-        case ".html":
-            return write_whole(path, html(page, lang))
+        case ".md" | ".html":
+            return write_page(path, page, lang)
         case ".json":
             return write_whole(path, json_text)
         case ".xml":

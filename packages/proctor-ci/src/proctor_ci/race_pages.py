@@ -1,6 +1,5 @@
 """Show how a race ended: on a terminal, as Markdown, HTML, JSON, or JUnit."""
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from proctor.reports.pages import Block, Bullets, Paragraph, ReportPage, Section
 from proctor.reports.versus import between, signed
 from proctor.reports.words import ReportWords
 from proctor_ci.gate import Decision
-from proctor_ci.pages import DECISIONS, STATUS, write_decision
+from proctor_ci.pages import DECISIONS, STATUS, json_text, write_decision
 from proctor_ci.race import Duel, Race
 
 
@@ -100,7 +99,7 @@ def as_json(race: Race) -> str:
             for duel in race.duels
         ],
     }
-    return json.dumps(msgspec.to_builtins(shown), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    return json_text(msgspec.to_builtins(shown))
 
 
 def write(race: Race, path: Path, lang: str) -> Path:

@@ -1,6 +1,5 @@
 """Show a trend: on a terminal, as Markdown, HTML or JSON; the web app shares its sentences and its plot."""
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from html import escape
 from pathlib import Path
@@ -9,11 +8,13 @@ import msgspec
 
 from proctor.core.errors import BadInput
 from proctor.reports import plot, versus
-from proctor.reports.pages import Block, Bullets, Drawing, ReportPage, SectionBlock, TableBlock, html, markdown
+from proctor.reports.pages import Block, Bullets, Drawing, ReportPage, SectionBlock, TableBlock
+from proctor.reports.pages import write as write_page
 from proctor.reports.words import ReportWords
 from proctor.runtime.files import write_whole
 from proctor.runtime.visible import visible
 from proctor_ci.changes import SEPARATOR, Change
+from proctor_ci.pages import json_text
 from proctor_ci.trends import Trend, TrendPoint, TrendShift
 
 CHARACTERS = 72  # of a sparkline
@@ -148,7 +149,7 @@ def chart(trend: Trend, words: ReportWords, address: Callable[[str], str] = lamb
 
 
 def as_json(trend: Trend) -> str:
-    return json.dumps(msgspec.to_builtins(trend), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    return json_text(msgspec.to_builtins(trend))
 
 
 def write(trend: Trend, path: Path, lang: str) -> Path:
@@ -158,10 +159,8 @@ def write(trend: Trend, path: Path, lang: str) -> Path:
         BadInput: another suffix, or the file cannot be written.
     """
     match path.suffix:
-        case ".html":
-            return write_whole(path, html(page(trend, lang), lang))
-        case ".md":
-            return write_whole(path, markdown(page(trend, lang), lang))
+        case ".html" | ".md":
+            return write_page(path, page(trend, lang), lang)
         case ".json":
             return write_whole(path, as_json(trend))
         case _:

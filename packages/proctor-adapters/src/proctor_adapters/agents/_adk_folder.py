@@ -7,14 +7,13 @@ from collections.abc import Iterator
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 from proctor import registry
 from proctor.core.digest import digest_bytes
 from proctor.core.errors import BadInput
 
 
-def load(folder: Path) -> Any:
+def load(folder: Path) -> object:
     """Return the `App` called `app`, as it has more settings than its agent; else the agent called `root_agent`.
 
     Variables of an `.env` in the folder, or in the one above it, are set before.

@@ -22,7 +22,7 @@ OF_THE_FIRST_TURN = (  # google-adk imports them inside functions; an older or n
 OF_MODELS = {"google.adk.models.lite_llm": ("litellm",), "google.adk.models.anthropic_llm": ("anthropic",)}
 
 
-def import_for(root: Any) -> None:
+def import_for(root: object) -> None:
     """Import what the turns of an agent, and of all agents below it, need; what raises here is raised again by a sample."""
     for name in OF_THE_FIRST_TURN:
         with suppress(Exception):

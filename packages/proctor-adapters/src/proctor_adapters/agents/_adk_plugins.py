@@ -29,8 +29,8 @@ class AdkToolResult(msgspec.Struct, frozen=True, kw_only=True):
     """The result that a tool returned for its arguments."""
 
     name: str
-    args: Mapping[str, Any] | None = None
-    response: Mapping[str, Any] | None = None
+    args: Mapping[str, object] | None = None
+    response: Mapping[str, object] | None = None
 
 
 class Results:
@@ -98,7 +98,7 @@ def tool_giver() -> "BasePlugin":
                 name=self.name, description=self.description, parameters_json_schema=self._schema
             )
 
-        async def run_async(self, *, args: dict[str, Any], tool_context: Any) -> dict[str, object]:
+        async def run_async(self, *, args: dict[str, object], tool_context: Any) -> dict[str, object]:
             result = await self._tools.call(self.name, args, tool_context.function_call_id or "")
             return {"error": result.content} if result.is_error else as_object(result.content)
 

@@ -7,7 +7,7 @@ adk_request_credential      waits for a credential, which nobody has here
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 from msgspec.structs import replace
@@ -33,7 +33,7 @@ class _Open(msgspec.Struct, frozen=True, kw_only=True):
     id: str
     name: str
     approval: Approval
-    response: Mapping[str, Any] = {}
+    response: Mapping[str, object] = {}
 
 
 class Waiting:

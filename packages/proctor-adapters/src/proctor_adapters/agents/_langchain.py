@@ -49,7 +49,7 @@ class LangchainToolRun(msgspec.Struct, kw_only=True):
     started: float
     clock: float
     seconds: float = 0.0
-    output: Any = None
+    output: object = None
     is_error: bool = False
     ended: bool = False
 
@@ -78,16 +78,16 @@ class LangchainRecord:
         self.most = most
         self.over = self.has_begun = False
         self.state: Mapping[str, object] = {}
-        self.interrupts: list[tuple[str, Any, ToolCall | None]] = []
+        self.interrupts: list[tuple[str, object, ToolCall | None]] = []
         self._told: set[str] = set() if before is None else before.ids  # messages that are steps already
         self._asked: set[str] = set() if before is None else before.asked  # calls in them
-        self._interrupted: list[tuple[Any, ToolCall]] = []
+        self._interrupted: list[tuple[object, ToolCall]] = []
         self._events: list[Joined | LangchainToolRun] = []
-        self._reply_by_run: dict[Any, LangchainReply] = {}
-        self._tool_by_run: dict[Any, LangchainToolRun] = {}
-        self._tool_at: dict[Any, str] = {}
-        self._parents: dict[Any, Any] = {}
-        self._known: dict[tuple[str, ...], dict[Any, Any]] = {}
+        self._reply_by_run: dict[object, LangchainReply] = {}
+        self._tool_by_run: dict[object, LangchainToolRun] = {}
+        self._tool_at: dict[object, str] = {}
+        self._parents: dict[object, object] = {}
+        self._known: dict[tuple[str, ...], dict[object, Any]] = {}
         self._node_of: dict[Any, str] = {}
         self._lock = threading.RLock()
 
@@ -140,7 +140,7 @@ class LangchainRecord:
             self.state = {key: value for key, value in values.items() if key != "__interrupt__"}
             self.interrupts = [self._found(interrupt) for interrupt in values.get("__interrupt__") or ()]
 
-    def _found(self, interrupt: Any) -> tuple[str, Any, ToolCall | None]:
+    def _found(self, interrupt: object) -> tuple[str, object, ToolCall | None]:
         call = next((call for known, call in self._interrupted if known == interrupt), None)
         return str(getattr(interrupt, "id", "")), getattr(interrupt, "value", interrupt), call
 
@@ -317,7 +317,7 @@ def handler_of(record: LangchainRecord, *, joins: bool = False) -> object:
                 run_id, next((getattr(generation, "message", None) for generation in generations), None), joins=joins
             )
 
-        def on_tool_start(self, serialized: Any, input_str: str, *, run_id: Any, **given: Any) -> None:
+        def on_tool_start(self, serialized: Any, input_str: str, *, run_id: object, **given: Any) -> None:
             name = (serialized or {}).get("name") or given.get("name") or ""
             namespace = str((given.get("metadata") or {}).get("langgraph_checkpoint_ns") or "")
             record.note_parent(run_id, given.get("parent_run_id"))
@@ -412,7 +412,7 @@ def _result_steps(run: LangchainToolRun) -> Iterator[Step]:
         yield Step(message=message, author="tool", started=run.started, seconds=run.seconds)
 
 
-def _text(content: Any) -> tuple[str, list[str]]:
+def _text(content: object) -> tuple[str, list[str]]:
     """Return the text in the content of a message, and the thoughts; other blocks (images) are left out."""
     if not isinstance(content, list):
         return as_text(content), []

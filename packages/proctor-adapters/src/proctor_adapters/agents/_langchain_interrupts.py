@@ -8,12 +8,11 @@ A breakpoint (`interrupt_before`) has no value: what waits are the calls of the 
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import msgspec
 
 from proctor.chat.agent_replies import call_of
-from proctor.core.sample import ToolCall
+from proctor.core.sample import JsonObject, ToolCall
 from proctor.core.trajectory import Approval
 from proctor_adapters.agents._library_agents import as_text, denial_of
 
@@ -25,7 +24,7 @@ class Interrupted(msgspec.Struct, frozen=True, kw_only=True):
     """An interrupt: its id, its value, and what it asks for."""
 
     id: str
-    value: Any
+    value: object
     approvals: tuple[Approval, ...]
 
     @property
@@ -58,7 +57,7 @@ def resume_value(interrupts: Sequence[Interrupted], decided: Sequence[Approval])
     return answers if len(answers) > 1 else next(iter(answers.values()))
 
 
-def calls_at_breakpoint(messages: Sequence[Any], node: str) -> list[Approval]:
+def calls_at_breakpoint(messages: Sequence[object], node: str) -> list[Approval]:
     """Return the calls of the last message of a graph that stopped before a node; the node itself where there are none."""
     calls = getattr(messages[-1], "tool_calls", ()) if messages else ()
     tool_calls = [call_of(call["name"] or "", call["args"], call["id"] or "") for call in calls]
@@ -81,7 +80,7 @@ def denied_results(decided: Sequence[Approval]) -> list[object]:
     ]
 
 
-def _approvals(value: Any, call: ToolCall | None) -> tuple[Approval, ...]:
+def _approvals(value: object, call: ToolCall | None) -> tuple[Approval, ...]:
     if isinstance(value, Mapping) and (asked := _mappings(value.get("action_requests"))):
         return tuple(
             _consent(request.get("name"), request.get("args", request.get("arguments")), request.get("description"))
@@ -100,7 +99,7 @@ def _approvals(value: Any, call: ToolCall | None) -> tuple[Approval, ...]:
     return (Approval(call=call or ToolCall(name=QUESTION), hint=as_text(value), awaits="turn"),)
 
 
-def _mappings(value: object) -> Sequence[Mapping[str, Any]]:
+def _mappings(value: object) -> Sequence[JsonObject]:
     return value if isinstance(value, list | tuple) and all(isinstance(item, Mapping) for item in value) else ()
 
 

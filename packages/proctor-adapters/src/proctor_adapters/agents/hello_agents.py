@@ -98,13 +98,13 @@ class _Model:
         """Whether the last reply made calls, and was the last."""
         return bool(self._tool_by_call) or (bool(self.steps) and self.steps[-1].message.role == "tool")
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         return getattr(self._model, name)
 
-    def invoke(self, messages: object, **given: object) -> Any:
+    def invoke(self, messages: object, **given: object) -> object:
         return self._asked(self._model.invoke, messages, given, _text_step)
 
-    def invoke_with_tools(self, messages: object, *args: object, **given: object) -> Any:
+    def invoke_with_tools(self, messages: object, *args: object, **given: object) -> object:
         return self._asked(self._model.invoke_with_tools, messages, given, _choice_step, args)
 
     def think(self, messages: object, *args: object, **given: object) -> Iterator[str]:
@@ -122,8 +122,8 @@ class _Model:
         self._keep_result(name, id, output, started)
 
     def _asked(
-        self, ask: Callable[..., object], messages: object, given: Any, read: Callable[[Any], Step], args: Any = ()
-    ) -> Any:
+        self, ask: Callable[..., object], messages: object, given: Any, read: Callable[[object], Step], args: Any = ()
+    ) -> object:
         started = self._before(messages)
         try:
             reply = ask(messages, *args, **given)
@@ -133,7 +133,7 @@ class _Model:
         self._after(read(reply), started)
         return reply
 
-    def _streamed(self, ask: Callable[..., Any], messages: Any, given: Any, args: Any = ()) -> Iterator[str]:
+    def _streamed(self, ask: Callable[..., Any], messages: object, given: Any, args: Any = ()) -> Iterator[str]:
         started, pieces = self._before(messages), list[str]()
         try:
             for piece in ask(messages, *args, **given):
@@ -230,7 +230,7 @@ def _copy_agent(agent: Any, model: _Model, tools: EnvironmentTools) -> Any:
 
 
 def _run_tool(
-    agent: Any, original: Callable[..., Any], model: _Model, tools: EnvironmentTools, name: str, arguments: Any
+    agent: object, original: Callable[..., Any], model: _Model, tools: EnvironmentTools, name: str, arguments: Any
 ) -> Any:
     started = time.time()
     if tools.has(name):
@@ -243,7 +243,7 @@ def _run_tool(
     return output
 
 
-def _text_step(reply: Any) -> Step:
+def _text_step(reply: object) -> Step:
     thought = getattr(reply, "reasoning_content", None)
     text = getattr(reply, "content", reply)
     message = reply_message("" if text is None else str(text), thoughts=[thought] if isinstance(thought, str) else [])
@@ -262,7 +262,7 @@ def _choice_step(reply: Any) -> Step:
     return Step(message=chat_message, usage=_usage(reply.usage))
 
 
-def _usage(used: Any) -> Usage:
+def _usage(used: object) -> Usage:
     def tokens(name: str) -> int:
         value = used.get(name) if isinstance(used, Mapping) else getattr(used, name, 0)
         return value if isinstance(value, int) else 0

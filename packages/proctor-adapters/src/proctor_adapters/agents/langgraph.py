@@ -20,7 +20,7 @@ from proctor.agents.environment_tools import EnvironmentTools, cannot_be_given, 
 from proctor.chat.message_text import text_of
 from proctor.chat.messages import to_messages
 from proctor.core.parts import AgentPart
-from proctor.core.sample import Tool, Turn
+from proctor.core.sample import JsonObject, Tool, Turn
 from proctor.core.task import Agent
 from proctor.core.trajectory import Approval, Step
 from proctor.runtime.threads import in_thread
@@ -100,7 +100,7 @@ class _Session(ABC):
     def go_on(self, before: object) -> None:
         """Take over a conversation from a session with other tools."""
 
-    def _config(self, record: LangchainRecord) -> Any:
+    def _config(self, record: LangchainRecord) -> object:
         return {
             "callbacks": [handler_of(record, joins=self.replies_join)],
             "configurable": {"thread_id": self._thread, "session_id": self._thread},
@@ -117,7 +117,7 @@ class GraphSession(_Session):
         super().__init__(target, name, options, tools)
         checkpointer = getattr(target, "checkpointer", None)
         self._is_kept = checkpointer is not None and not isinstance(checkpointer, bool)
-        self._state: Mapping[str, Any] = {}
+        self._state: JsonObject = {}
         self._took_over = False  # its own thread knows nothing of the state yet
         self._interrupts: Sequence[Interrupted] = ()
         self._next = ""  # the node before which it stopped at a breakpoint
@@ -238,7 +238,7 @@ class MadeSession:
     """A conversation with what a function makes of the tools, made again when a turn brings others."""
 
     def __init__(
-        self, make_target: Callable[..., Any], name: str, options: LibraryOptions, tools: EnvironmentTools
+        self, make_target: Callable[..., object], name: str, options: LibraryOptions, tools: EnvironmentTools
     ) -> None:
         self.tools = tools.style
         self._make = make_target
@@ -285,7 +285,7 @@ def _structured_tools(tools: EnvironmentTools) -> list[object]:
     from langchain_core.tools import StructuredTool
 
     def tool_of(tool: Tool) -> object:
-        async def invoke(**arguments: Any) -> str:
+        async def invoke(**arguments: object) -> str:
             return (await tools.call(tool.name, arguments)).content
 
         def invoke_in_thread(**arguments: object) -> str:

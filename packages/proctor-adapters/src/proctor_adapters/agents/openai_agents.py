@@ -15,7 +15,7 @@ from proctor.agents.environment_tools import EnvironmentTools, schema_of_paramet
 from proctor.chat.agent_replies import call_of
 from proctor.chat.message_text import text_of
 from proctor.core.parts import AgentPart
-from proctor.core.sample import Message, ToolCall, ToolResult, Turn
+from proctor.core.sample import JsonObject, Message, ToolCall, ToolResult, Turn
 from proctor.core.trajectory import Approval, Step, Stop, Usage
 from proctor_adapters.agents._library_agents import (
     LibraryOptions,
@@ -39,7 +39,7 @@ class RunnerSession:
         waiting: the calls of the turn that wait for approval, also those inside agents that are tools.
     """
 
-    def __init__(self, agent: Any, options: LibraryOptions, tools: EnvironmentTools) -> None:
+    def __init__(self, agent: object, options: LibraryOptions, tools: EnvironmentTools) -> None:
         self.tools = tools.style
         self.received: list[Step] = []
         self.waiting: Sequence[Approval] = ()
@@ -47,7 +47,7 @@ class RunnerSession:
         self._options = options
         self._tools = tools
         self._items: list[Any] = []
-        self._equipped: dict[int, tuple[Any, Any]] = {}
+        self._equipped: dict[int, tuple[Any, object]] = {}
         self._asked: Any = None  # the agent that the turn began with
         self._stopped: Any = None  # the run that waits for approval
         self._before: list[Step] = []  # its steps
@@ -100,7 +100,7 @@ class RunnerSession:
         return steps
 
 
-def _equip(agent: Any, tools: EnvironmentTools, equipped: dict[int, tuple[Any, Any]]) -> Any:
+def _equip(agent: object, tools: EnvironmentTools, equipped: dict[int, tuple[object, object]]) -> Any:
     """Return a copy of an agent that has the environment's tools too, as have those it hands over to."""
     from agents import Agent, FunctionTool, Handoff
 
@@ -187,7 +187,7 @@ def _hooks(received: list[Step]) -> Any:
 
     class Hooks(RunHooks[Any]):
         def __init__(self) -> None:
-            self.began: dict[Any, tuple[float, float]] = {}
+            self.began: dict[object, tuple[float, float]] = {}
 
         def begin(self, what: object) -> None:
             self.began[what] = time.time(), time.perf_counter()
@@ -242,7 +242,7 @@ def _message(output: Sequence[Any]) -> Message:
     return reply_message("".join(texts), thoughts=thoughts, calls=calls)
 
 
-def _hosted(kind: str, item: Mapping[str, Any]) -> ToolCall:
+def _hosted(kind: str, item: JsonObject) -> ToolCall:
     """Return a call of a tool that the provider runs, such as `web_search_call`."""
     id = item.get("call_id") or item.get("id") or ""
     if kind == "mcp_call":

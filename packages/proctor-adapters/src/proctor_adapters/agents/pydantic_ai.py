@@ -68,7 +68,9 @@ class RunSession:
                     approval.call.id: _consent_of(approval) for approval in approvals if approval.awaits == "consent"
                 },
                 calls={
-                    approval.call.id: _result_of(approval) for approval in approvals if approval.awaits != "consent"
+                    approval.call.id: approval.words if approval.approved else denial_of(approval)
+                    for approval in approvals
+                    if approval.awaits != "consent"
                 },
             )
         )
@@ -114,16 +116,11 @@ def _consent_of(approval: Approval) -> Any:
     return True if approval.approved else ToolDenied(denial_of(approval))
 
 
-def _result_of(approval: Approval) -> object:
-    """Return the result of a call that is carried out elsewhere: what the user said."""
-    return approval.words if approval.approved else denial_of(approval)
-
-
 def _toolset(tools: EnvironmentTools) -> object:
     from pydantic_ai import RunContext, Tool
     from pydantic_ai.toolsets import FunctionToolset
 
-    async def invoke(context: RunContext[Any], /, **arguments: Any) -> str:
+    async def invoke(context: RunContext[Any], /, **arguments: object) -> str:
         return (await tools.call(context.tool_name or "", arguments, context.tool_call_id or "")).content
 
     return FunctionToolset(

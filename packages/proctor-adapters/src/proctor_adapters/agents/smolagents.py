@@ -148,7 +148,9 @@ def _silent() -> object:
     return AgentLogger(level=LogLevel.OFF)
 
 
-def _calling_step(original: Callable[..., Iterator[Any]], keep: Callable[[Step], None], author: str, step: Any) -> Any:
+def _calling_step(
+    original: Callable[..., Iterator[object]], keep: Callable[[Step], None], author: str, step: Any
+) -> object:
     """One step of a tool-calling agent: a reply with calls, then what they gave."""
     from smolagents.agents import ToolOutput
     from smolagents.utils import AgentError
@@ -180,7 +182,7 @@ def _calling_step(original: Callable[..., Iterator[Any]], keep: Callable[[Step],
         raise
 
 
-def _code_step(original: Callable[..., Iterator[Any]], keep: Callable[[Step], None], author: str, step: Any) -> Any:
+def _code_step(original: Callable[..., Iterator[object]], keep: Callable[[Step], None], author: str, step: Any) -> Any:
     """One step of an agent that writes code: its reply, and what the code printed; its tools tell of themselves."""
     from smolagents.utils import AgentError
 
@@ -211,10 +213,10 @@ class _TracedAgent:
         self._agent = agent
         self._keep = keep
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         return getattr(self._agent, name)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: object, **kwargs: object) -> object:
         given = dict(zip(self._agent.inputs, args, strict=False)) | kwargs
         return _trace_call(self._agent.name, given, partial(self._agent, *args, **kwargs), self._keep)
 
@@ -224,7 +226,7 @@ def _traced_tool(tool: Any, keep: Callable[[Step], None]) -> Any:
     mine = copy.copy(tool)
     original = mine.forward
 
-    def forward(*args: Any, **kwargs: Any) -> Any:
+    def forward(*args: object, **kwargs: object) -> Any:
         given = dict(zip(tool.inputs, args, strict=False)) | kwargs
         return _trace_call(tool.name, given, partial(original, *args, **kwargs), keep)
 
@@ -232,7 +234,7 @@ def _traced_tool(tool: Any, keep: Callable[[Step], None]) -> Any:
     return mine
 
 
-def _trace_call(name: str, given: Mapping[str, Any], work: Callable[[], Any], keep: Callable[[Step], None]) -> Any:
+def _trace_call(name: str, given: Mapping[str, object], work: Callable[[], Any], keep: Callable[[Step], None]) -> Any:
     """Return the result of the work; its call is reported before, the result after it."""
     call, started = call_of(name, given), time.time()
     keep(Step(message=reply_message("", calls=[call]), author=INTERPRETER, started=started))
@@ -304,7 +306,7 @@ def _thoughts(message: Any) -> list[str]:
     return [thought] if isinstance(thought, str) else []
 
 
-def _text(content: Any) -> str:
+def _text(content: object) -> str:
     if isinstance(content, list):
         return "".join(str(part.get("text", "")) for part in content if isinstance(part, Mapping))
     return "" if content is None else str(content)

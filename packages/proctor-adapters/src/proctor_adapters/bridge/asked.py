@@ -10,7 +10,7 @@ from proctor import registry
 from proctor.agents.openai import AgentModel, conversation_with
 from proctor.core.digest import digest
 from proctor.core.errors import AgentFailed, BadInput
-from proctor.core.sample import Message, Reasoning, Sample, Tool, Turn
+from proctor.core.sample import JsonObject, Message, Reasoning, Sample, Tool, Turn
 from proctor.core.task import Agent, AgentChoice, Model
 from proctor.core.trajectory import NOTHING, Step, Usage
 from proctor.models import named
@@ -134,7 +134,7 @@ class AskedModels:
         usage = sum((step.usage for step in steps if step.usage is not None), NOTHING)
         return msgspec.structs.replace(said[-1], usage=usage)
 
-    async def _model(self, name: str, given: Mapping[str, Any], ask: GuestAsk) -> Model:
+    async def _model(self, name: str, given: JsonObject, ask: GuestAsk) -> Model:
         """Return the model with the settings that a task asks for; what the user gives has precedence."""
         wanted = self._settings(name, ask)
         wanted["extra_body"] = {**wanted.get("extra_body", {}), **given.get("extra_body", {})}
@@ -182,7 +182,7 @@ def is_model(name: str) -> bool:
     return ":" in name and registry.MODELS.knows(name.partition(":")[0])
 
 
-def tool_of(raw: Mapping[str, Any]) -> Tool:
+def tool_of(raw: JsonObject) -> Tool:
     return Tool(
         name=str(raw["name"]), description=str(raw.get("description", "")), parameters=raw.get("parameters") or {}
     )
@@ -236,7 +236,7 @@ def _tool_choice(choice: str | Mapping[str, object]) -> object:
     return {"type": "function", "function": {"name": choice["name"]}}
 
 
-def _response_format(config: Mapping[str, Any]) -> Mapping[str, object] | None:
+def _response_format(config: JsonObject) -> Mapping[str, object] | None:
     schema = config.get("response_schema")
     if not schema:
         return None

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import Any, Protocol, Self
 
@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from proctor.core.around import around
 from proctor.core.declared import AgentInfo, declared
 from proctor.core.errors import AgentFailed, EnvironmentFailed
-from proctor.core.sample import Sample, Turn
+from proctor.core.sample import JsonObject, Sample, Turn
 from proctor.core.task import Agent, Environment, Session
 from proctor.core.trajectory import NOTHING, Step, Stop
 from proctor.models import cache, ledger
@@ -81,7 +81,7 @@ class GuestSession:
     """
 
     def __init__(self, sample: Sample, models: GuestModels, guest: Guest) -> None:
-        self.state: Mapping[str, Any] | None = None
+        self.state: JsonObject | None = None
         self.received: Sequence[Step] = ()
         self._sample = sample
         self._models = models
@@ -124,7 +124,7 @@ class GuestSession:
         """End the time of the agent, as scoring begins."""
         self._clock.end()
 
-    async def answer(self, ask: GuestAsk, waits: Callable[[bool], None]) -> Mapping[str, Any]:
+    async def answer(self, ask: GuestAsk, waits: Callable[[bool], None]) -> JsonObject:
         """Return the reply to a request, and report when it waits for an endpoint and when it goes on."""
         started, clock = time.time(), time.perf_counter()
         is_agent = ask.kind == "agent"

@@ -16,7 +16,7 @@ from proctor.core.errors import BadInput
 from proctor.core.parity import Checked
 from proctor.core.parts import TaskKindPart
 from proctor.core.run import Estimate
-from proctor.core.sample import Message, Sample, Turn
+from proctor.core.sample import JsonObject, Message, Sample, Turn
 from proctor.core.sentence import Sentence, say
 from proctor.core.task import Agent, AgentChoice, Host, Judged, Task
 from proctor.isolation import TalkingWorker, WorkerProgram
@@ -44,23 +44,23 @@ class GuestSample(msgspec.Struct, frozen=True):
 
     id: str
     digest: str
-    input: str | list[dict[str, Any]] = ""
+    input: str | list[dict[str, object]] = ""
     target: Any = None
-    choices: list[Any] | None = None
-    metadata: dict[str, Any] | None = None
+    choices: list[object] | None = None
+    metadata: dict[str, object] | None = None
 
 
 class GuestPlan(msgspec.Struct, frozen=True):
     """What a task holds, by the worker that loaded it."""
 
     samples: list[GuestSample]
-    scorers: list[dict[str, Any]]
+    scorers: list[dict[str, object]]
     epochs: int = 1
     sandboxes: dict[str, int] = {}
     images: int = 0  # samples whose sandbox is an image or a compose file
-    limits: dict[str, Any] = {}
+    limits: dict[str, object] = {}
     roles: list[str] = []
-    version: Any = 0
+    version: object = 0
     package: str = ""
     data: list[GuestSource] = []
 
@@ -71,11 +71,11 @@ class LoadedTask(msgspec.Struct, frozen=True):
     name: str
     given: GuestOptions
     program: WorkerProgram
-    about: dict[str, Any]
+    about: dict[str, object]
     plan: GuestPlan
 
 
-def task(called: str, **options: Any) -> Task:
+def task(called: str, **options: object) -> Task:
     """Return the task `PACKAGE/TASK` or `FILE.py@TASK` of Inspect, whose solver, tools and scorers run in a worker process.
 
     Raises:
@@ -205,7 +205,7 @@ def _plan(program: WorkerProgram, about: Mapping[str, object], name: str, second
     return plan
 
 
-async def _once(program: WorkerProgram, request: Mapping[str, Any], seconds: float) -> Any:
+async def _once(program: WorkerProgram, request: Mapping[str, object], seconds: float) -> Any:
     worker = TalkingWorker(program)
     try:
         return await first_line(worker, request, seconds)
@@ -234,7 +234,7 @@ def _host(loaded: LoadedTask, agent: Agent, choice: AgentChoice) -> Agent:
     )
 
 
-def _check(models: AskedModels, loaded: LoadedTask, ready: Mapping[str, Any]) -> None:
+def _check(models: AskedModels, loaded: LoadedTask, ready: JsonObject) -> None:
     """Refuse what a run would stumble over, before the first call and each time the task is loaded again.
 
     Raises:

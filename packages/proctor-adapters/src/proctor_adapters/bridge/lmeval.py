@@ -18,7 +18,7 @@ from proctor.core.errors import BadInput
 from proctor.core.parity import Checked
 from proctor.core.parts import TaskKindPart
 from proctor.core.run import Estimate
-from proctor.core.sample import FreshTurn, Message, Sample, Turn
+from proctor.core.sample import FreshTurn, JsonObject, Message, Sample, Turn
 from proctor.core.sentence import Sentence, say
 from proctor.core.task import Agent, AgentChoice, Judged, Task
 from proctor.isolation import WorkerProgram, WorkerRaised, Workers
@@ -45,7 +45,7 @@ class LmEvalDocument(msgspec.Struct, frozen=True):
 
     id: str
     prompt: str
-    settings: dict[str, Any] = {}
+    settings: dict[str, object] = {}
     repeats: int = 1
     target: Any = None
 
@@ -68,7 +68,7 @@ class LmEvalFigure(msgspec.Struct, frozen=True):
     error: str = ""
 
 
-def task(called: str, **options: Any) -> Task:
+def task(called: str, **options: object) -> Task:
     """Return a generation task of lm-eval, or that of a YAML file, whose prompts and verdicts come from a worker process.
 
     Raises:
@@ -126,7 +126,7 @@ def _digest(plan: LmEvalPlan) -> str:
     return digest([document.prompt for document in plan.documents])
 
 
-def _program(name: str, given: GuestOptions) -> tuple[WorkerProgram, dict[str, Any]]:
+def _program(name: str, given: GuestOptions) -> tuple[WorkerProgram, dict[str, object]]:
     called = name.removeprefix(PREFIX)
     if called.endswith((".yaml", ".yml")):
         called = str(Path(called).expanduser().absolute())
@@ -135,7 +135,7 @@ def _program(name: str, given: GuestOptions) -> tuple[WorkerProgram, dict[str, A
     return program, {"task": called, "arguments": {**given.arguments, **unsafe}}
 
 
-def _called(name: str, program: WorkerProgram, function: str, about: Mapping[str, Any], **more: object) -> Any:
+def _called(name: str, program: WorkerProgram, function: str, about: Mapping[str, object], **more: object) -> Any:
     try:
         return run_in_loop(lambda _: _run(program, function, about, **more))
     except WorkerRaised as error:
@@ -186,7 +186,7 @@ def _undeclared(metrics: Sequence[LmEvalMetric], scales: Scales) -> list[Sentenc
     ]
 
 
-def _note(settings: Mapping[str, Any]) -> Sentence:
+def _note(settings: Mapping[str, object]) -> Sentence:
     """Say which of the settings of lm-eval reach a model."""
     shown = ", ".join(f"{key}={value}" for key, value in settings.items())
     unsent = [key for key in settings if key not in SENT]
@@ -220,12 +220,12 @@ def _workers(program: WorkerProgram) -> Workers:
     )
 
 
-async def _run(program: WorkerProgram, function: str, about: Mapping[str, object], **more: object) -> Any:
+async def _run(program: WorkerProgram, function: str, about: Mapping[str, object], **more: object) -> object:
     async with _workers(program) as workers:
         return await workers.run(function, **about, **more)
 
 
-def stops_of(settings: Mapping[str, Any]) -> list[str]:
+def stops_of(settings: JsonObject) -> list[str]:
     """Return the texts at which a reply ends."""
     until = settings.get("until") or []
     return [until] if isinstance(until, str) else [str(stop) for stop in until if stop]
@@ -260,7 +260,7 @@ def _summarise(
     estimates: Sequence[Estimate],
     judged: Judged,
 ) -> Sequence[Estimate]:
-    values: dict[str, list[Any]] = {}
+    values: dict[str, list[object]] = {}
     for _sample_of, verdict in judged():
         for name, value in values_of(verdict):
             values.setdefault(name, []).append(value)

@@ -1,7 +1,6 @@
 """Score the replies to a prompt of lm-eval by its own filters and metrics, in a worker."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 import msgspec
 
@@ -50,7 +49,7 @@ class LmEvalScorer(OpenedModels):
         self,
         metric: LmEvalMetric,
         workers: Workers,
-        about: Mapping[str, Any],
+        about: Mapping[str, object],
         stops: Sequence[str],
         scales: Scales,
         listed: Sequence[str] | None = None,
@@ -76,7 +75,7 @@ class LmEvalScorer(OpenedModels):
         result = self._result(values, replies[0] if replies else None)
         return msgspec.structs.replace(result, details={**result.details, "lmeval": kept})
 
-    def _result(self, values: Mapping[str, Any], answer: str | None) -> Score | Unscored:
+    def _result(self, values: Mapping[str, object], answer: str | None) -> Score | Unscored:
         """Return the score of a document, or why its value is no score; whether more is better is never guessed."""
         metric, reason = self._metric, None
         if metric.name not in values:

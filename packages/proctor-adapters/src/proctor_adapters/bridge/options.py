@@ -1,7 +1,6 @@
 """Read the options of a task of another program: its own arguments, who plays its roles, and how it is run."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import msgspec
 
@@ -27,7 +26,7 @@ class GuestHow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     sandbox: str | None = None
     unsafe: bool = False
     confined: bool = True
-    scale: Mapping[str, Any] = {}
+    scale: Mapping[str, object] = {}
     seconds: float = 300.0
 
     @property
@@ -49,7 +48,7 @@ class GuestOptions(msgspec.Struct, frozen=True, kw_only=True):
         models: the model that answers where a task asks one by its name.
     """
 
-    arguments: Mapping[str, Any] = {}
+    arguments: Mapping[str, object] = {}
     roles: Mapping[str, str] = {}
     models: Mapping[str, str] = {}
     how: GuestHow = GuestHow()

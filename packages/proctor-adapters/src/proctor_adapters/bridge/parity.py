@@ -12,7 +12,7 @@ from proctor.api import evaluate
 from proctor.api.run import Run
 from proctor.core.errors import MissingScale
 from proctor.core.parity import Checked
-from proctor.core.sample import Message, Sample, Text, ToolCall
+from proctor.core.sample import JsonObject, Message, Sample, Text, ToolCall
 from proctor.core.score import Score
 from proctor.core.sentence import say
 from proctor.core.task import Task
@@ -70,7 +70,7 @@ def never(question: str) -> str:
     raise NotImplementedError(f"canned models answer, and nobody asks this agent: {question}")
 
 
-def compare_inspect(name: str, run: Run, asked: Sequence[str], alone: Mapping[str, Any]) -> Iterator[Checked]:
+def compare_inspect(name: str, run: Run, asked: Sequence[str], alone: JsonObject) -> Iterator[Checked]:
     """Yield one line for the requests, one for each sample, and one for each official figure.
 
     Args:
@@ -99,14 +99,14 @@ def _judged(run: Run) -> Iterator[tuple[Sample, Verdict]]:
         yield sample, verdict
 
 
-def _trial(trial: Trial, scores: Mapping[str, Any]) -> Mapping[str, Any]:
+def _trial(trial: Trial, scores: JsonObject) -> Mapping[str, object]:
     """Return what Proctor stored of a sample; the points are those that a scorer without a scale gives."""
     failure = trial.failure
     values = {name: [score.get("value"), _points(name, score.get("value"))] for name, score in scores.items()}
     return {"outcome": trial.outcome, "kind": None if failure is None else failure.kind, "scores": values}
 
 
-def _ended(sample: Mapping[str, Any]) -> Mapping[str, Any]:
+def _ended(sample: JsonObject) -> Mapping[str, object]:
     """Return what has to be stored of a sample that Inspect played alone."""
     if sample["error"] is not None:
         kind = sample["error"].partition("(")[0]
@@ -128,12 +128,12 @@ def _points(name: str, value: object) -> object:
     return result.value if isinstance(result, Score) else None
 
 
-def compare_lmeval(name: str, task: Task, alone: Mapping[str, Any]) -> Iterator[Checked]:
+def compare_lmeval(name: str, task: Task, alone: JsonObject) -> Iterator[Checked]:
     """Yield one line for the prompts, one for each document and filter, and one for each official figure."""
     agent = CannedAgent()
     run = evaluate(replace(task, host=None), agent=agent, first=FIRST, store=":memory:", concurrency=1)
     yield _same(name, sorted(agent.prompts), sorted(alone["prompts"]), say("requests"))
-    ours: dict[str, dict[str, Any]] = {}
+    ours: dict[str, dict[str, object]] = {}
     for verdict in run.store.verdicts(run.id):
         for shown, value in values_of(verdict):
             metric, _, filter_ = shown.rpartition(",")
@@ -155,7 +155,7 @@ def _figures(ours: Mapping[str, object], official: Mapping[str, object]) -> Iter
         yield _close(key, ours.get(key, MISSING), official.get(key, MISSING))
 
 
-def _same(id: str, ours: Any, theirs: Any, rule: Any) -> Checked:
+def _same(id: str, ours: object, theirs: object, rule: Any) -> Checked:
     if ours == theirs:
         return Checked(id=id, agrees=True, rule=rule)
     if isinstance(ours, list) and isinstance(theirs, list):

@@ -8,7 +8,7 @@ import msgspec
 from proctor.core.declared import scorer as declared_scorer
 from proctor.core.errors import MissingScale
 from proctor.core.run import Estimate
-from proctor.core.sample import Sample
+from proctor.core.sample import JsonObject, Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import Sentence, say
 from proctor.core.task import Judged, Scorer
@@ -44,7 +44,7 @@ def scorers_of(declared: Sequence[Mapping[str, object]], scales: Scales) -> list
     return [_scorer(part.name, part.key, scales) for part in _parts(declared)]
 
 
-def _parts(declared: Sequence[Mapping[str, Any]]) -> list[ScoredPart]:
+def _parts(declared: Sequence[JsonObject]) -> list[ScoredPart]:
     parts: list[ScoredPart] = []
     taken: dict[str, int] = {}
     for scorer in declared:
@@ -75,7 +75,7 @@ def doubtful(
             )
 
 
-def _value_in(row: Mapping[str, Any], part: ScoredPart) -> object:
+def _value_in(row: JsonObject, part: ScoredPart) -> object:
     value = row["scores"].get(part.name, {}).get("value")
     if not part.key:
         return value
@@ -100,7 +100,7 @@ def _scorer(name: str, key: str, scales: Scales) -> Scorer:
     return declared_scorer(name=f"{shown}{SUFFIX}", version="1")(read)
 
 
-def _read(raw: Mapping[str, Any], name: str, key: str, shown: str, scales: Scales) -> Score | Unscored:
+def _read(raw: Mapping[str, object], name: str, key: str, shown: str, scales: Scales) -> Score | Unscored:
     value, answer = raw.get("value"), raw.get("answer")
     details = {
         "inspect": {field: raw[field] for field in ("value", "nan", "metadata", "cpu") if raw.get(field) is not None}
@@ -119,7 +119,7 @@ def _read(raw: Mapping[str, Any], name: str, key: str, shown: str, scales: Scale
     return _with(scored(shown, value, scales, answer=answer, reason=str(raw.get("explanation") or "")), details)
 
 
-def scored(shown: str, value: Any, scales: Scales, *, answer: str | None, reason: str = "") -> Score | Unscored:
+def scored(shown: str, value: object, scales: Scales, *, answer: str | None, reason: str = "") -> Score | Unscored:
     """Return the score that a value is on the scale of its scorer, 0 to 1 unless one is given.
 
     Raises:
@@ -167,7 +167,7 @@ def rows_of(judged: Judged) -> list[dict[str, Any]]:
     return [*rows.values()]
 
 
-def cost(rows: Sequence[Mapping[str, Any]]) -> Iterator[Estimate]:
+def cost(rows: Sequence[Mapping[str, object]]) -> Iterator[Estimate]:
     """Yield what a sample cost the worker in milliseconds of CPU, apart from ours."""
     cpu = [row["cpu"] for row in rows if isinstance(row["cpu"], int | float)]
     if cpu:
@@ -202,7 +202,7 @@ def of_planned(scored: int, planned: int) -> Sentence | str:
     )
 
 
-def official(found: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]], planned: int) -> Iterator[Estimate]:
+def official(found: Sequence[JsonObject], rows: Sequence[Mapping[str, object]], planned: int) -> Iterator[Estimate]:
     """Yield the official figures: `match/accuracy@inspect`, with the reducer where there is more than one attempt."""
     scored = len(rows)
     for figure in found:

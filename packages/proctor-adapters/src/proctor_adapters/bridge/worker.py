@@ -3,17 +3,18 @@
 import asyncio
 import time
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from typing import Protocol
 
 import msgspec
 from msgspec.structs import replace
 
 from proctor.core.errors import BadInput, EnvironmentFailed, ProctorError
+from proctor.core.sample import JsonObject
 from proctor.isolation import TalkingWorker, WorkerProgram, WorkerRaised
 from proctor.transport.retry import clock_stopped
 from proctor_adapters.bridge.asked import GuestAsk
 
-Ready = Callable[[Mapping[str, Any]], None]
+Ready = Callable[[Mapping[str, object]], None]
 Refuse = Callable[["GuestRaised"], BadInput]
 ANOTHER_EPOCH = 1_000_000  # where a worker plays the same attempt once more
 HUNG = "worker_hung"
@@ -30,7 +31,7 @@ class Heard(msgspec.Struct, frozen=True, kw_only=True):
     request: GuestAsk | None = None
     cancel: int | None = None
     scoring: bool = False
-    trial: dict[str, Any] | None = None
+    trial: dict[str, object] | None = None
 
 
 class Player(Protocol):
@@ -39,7 +40,7 @@ class Player(Protocol):
     def begin(self) -> None:
         """Is called when the sample begins."""
 
-    async def answer(self, ask: GuestAsk, waits: Callable[[bool], None]) -> Mapping[str, Any]:
+    async def answer(self, ask: GuestAsk, waits: Callable[[bool], None]) -> JsonObject:
         """Return the reply to a request as JSON; `waits` is to be told when it waits for an endpoint, and when it goes on."""
 
     def end(self) -> None:
@@ -100,7 +101,7 @@ class Guest:
     """
 
     def __init__(
-        self, program: WorkerProgram, about: Mapping[str, Any], check: Ready | None, refuse: Refuse, seconds: float
+        self, program: WorkerProgram, about: Mapping[str, object], check: Ready | None, refuse: Refuse, seconds: float
     ) -> None:
         self._program = program
         self._about = about
@@ -132,7 +133,7 @@ class Guest:
         if self._worker is not None:
             await self._worker.__aexit__()
 
-    async def play(self, id: str, attempt: int, player: Player) -> Mapping[str, Any]:
+    async def play(self, id: str, attempt: int, player: Player) -> Mapping[str, object]:
         """Return what the other program made of a sample, as JSON.
 
         Raises:
@@ -271,7 +272,7 @@ class Guest:
             worker.say({"reply": heard.ask, "fault": "Gone"})
 
 
-async def first_line(worker: TalkingWorker, request: Mapping[str, object], seconds: float) -> Mapping[str, Any]:
+async def first_line(worker: TalkingWorker, request: Mapping[str, object], seconds: float) -> JsonObject:
     """Start a worker, give it what it is to do, and return its first line.
 
     Raises:
@@ -295,7 +296,7 @@ async def first_line(worker: TalkingWorker, request: Mapping[str, object], secon
         raise EnvironmentFailed("The other program wrote a line that nobody expects: {error}", kind="worker_output", error=error) from None  # fmt: skip
     if failed is not None:
         raise GuestRaised(failed.type, failed.text)
-    heard: Mapping[str, Any] = raw
+    heard: Mapping[str, object] = raw
     return heard
 
 

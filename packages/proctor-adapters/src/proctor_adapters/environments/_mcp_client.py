@@ -102,7 +102,7 @@ class McpConnection:
             ready.cancel()
         return self
 
-    async def call(self, name: str, arguments: Mapping[str, Any], seconds: float) -> McpAnswer:
+    async def call(self, name: str, arguments: Mapping[str, object], seconds: float) -> McpAnswer:
         """Return the result of a call, or why the server did not run it.
 
         Raises:
@@ -226,7 +226,7 @@ class McpConnection:
 
 
 @asynccontextmanager
-async def _lines(program: RunningProgram) -> AsyncIterator[tuple[Any, Any]]:
+async def _lines(program: RunningProgram) -> AsyncIterator[tuple[object, object]]:
     """Carry messages over a program's input and output, one a line; other than the SDK's own transport, lines are bounded."""
     arriving, received = anyio.create_memory_object_stream[SessionMessage | Exception](64)
     sending, sent = anyio.create_memory_object_stream[SessionMessage](64)

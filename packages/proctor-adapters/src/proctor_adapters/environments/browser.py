@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from proctor.core.errors import BadInput, EnvironmentFailed, MissingExtra
 from proctor.core.installing import is_installed
+from proctor.core.sample import JsonObject
 from proctor.environments.call_failures import seconds_for_a_call
 from proctor.transport.redact import quoted
 from proctor_adapters.environments.programs import GIVEN, shown
@@ -260,10 +261,10 @@ class Window:
         """Return the part of the current tab in view as a PNG."""
         return await self.do(self.page.screenshot())
 
-    async def accessibility(self) -> Sequence[Mapping[str, Any]]:
+    async def accessibility(self) -> Sequence[JsonObject]:
         """Return the nodes of the accessibility tree of the current tab, as Chromium's protocol has them."""
         tree = await self.do((await self.protocol()).send("Accessibility.getFullAXTree"))
-        nodes: Sequence[Mapping[str, Any]] = tree["nodes"]
+        nodes: Sequence[JsonObject] = tree["nodes"]
         return nodes
 
     async def protocol(self) -> "CDPSession":

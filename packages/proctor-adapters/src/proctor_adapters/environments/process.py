@@ -26,7 +26,7 @@ from proctor.config import converted
 from proctor.core.errors import EnvironmentFailed
 from proctor.core.media_type import OCTETS
 from proctor.core.parts import EnvironmentPart
-from proctor.core.sample import File, Sample, Tool, ToolCall, ToolResult
+from proctor.core.sample import File, JsonObject, Sample, Tool, ToolCall, ToolResult
 from proctor.core.sentence import Sentence, say
 from proctor.core.task import Environment
 from proctor.core.validation import in_words
@@ -49,7 +49,7 @@ class ProcessEnvironmentOptions(programs.ProgramOptions, frozen=True, kw_only=Tr
     """
 
     reuse: bool = False
-    start: Mapping[str, Any] = {}
+    start: Mapping[str, object] = {}
 
 
 class ProgramFile(msgspec.Struct, frozen=True, kw_only=True):
@@ -68,7 +68,7 @@ class ProgramAnswer(msgspec.Struct, frozen=True, kw_only=True):
     result: Any = msgspec.UNSET
     files: tuple[ProgramFile, ...] = ()
     error: str | None = None
-    state: Mapping[str, Any] | None = None
+    state: JsonObject | None = None
     broken: str | None = None
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 
 from proctor.core.errors import BadInput
+from proctor.core.sample import JsonObject
 from proctor.core.sentence import Sentence, say
 from proctor.core.validation import in_words, mismatch
 from proctor.registry import unknown
@@ -245,7 +246,7 @@ def _check_name(name: str, where: str) -> None:
         raise unknown("criterion", name, [*OURS, *JUDGED, *REFUSED], paths=False)
 
 
-def _judge_criterion(name: str, criterion: Mapping[str, Any], threshold: float, where: str) -> Criterion:
+def _judge_criterion(name: str, criterion: JsonObject, threshold: float, where: str) -> Criterion:
     """Return how often a judge is asked, which properties it looks at, and what it is shown."""
     where = f"{where}: {name}"
     options = _options(criterion.get("judge_model_options"), JUDGE_KEYS, f"{where}: judge_model_options")

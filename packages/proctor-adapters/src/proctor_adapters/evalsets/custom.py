@@ -37,7 +37,7 @@ class CustomMetric(msgspec.Struct, frozen=True, kw_only=True):
 
     function: str
     threshold: float
-    criterion: Mapping[str, Any] = {}
+    criterion: Mapping[str, object] = {}
     least: float = 0.0
     most: float = 1.0
 
@@ -91,7 +91,9 @@ def _source(function: Callable[..., object]) -> str | None:
         return None
 
 
-def _arguments(name: str, metric: CustomMetric, sample: Sample, trajectory: Trajectory) -> tuple[Any, Any, Any, Any]:
+def _arguments(
+    name: str, metric: CustomMetric, sample: Sample, trajectory: Trajectory
+) -> tuple[object, object, object, object]:
     """Return what google-adk gives: the metric without its threshold, the turns as played and as expected, the scenario."""
     from google.adk.evaluation.eval_case import Invocation
     from google.adk.evaluation.eval_metrics import BaseCriterion, EvalMetric

@@ -38,7 +38,7 @@ class _Slot(NamedTuple):
     value_start: int
     end: int
     key: str
-    value: Any
+    value: object
 
 
 class _Writer:
@@ -152,7 +152,7 @@ class _Writer:
         return text.replace("\n", self._newline + (base or ""))
 
 
-def templates(old: Sequence[Any], new: Sequence[Any]) -> list[int | None]:
+def templates(old: Sequence[Any], new: Sequence[object]) -> list[int | None]:
     """Return for each new element the old one whose text it begins with: the same, the one of the same id, or a neighbour.
 
     A wrong choice costs only layout. One old element may serve several times, so that a duplicate is written like its original.

@@ -55,7 +55,7 @@ class Noun(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return cls.model_validate(json.loads(text))
 
     def model_dump(self, **_: object) -> dict[str, Any]:
-        plain: dict[str, Any] = as_json(self)
+        plain: dict[str, object] = as_json(self)
         return plain
 
     def model_dump_json(self, *, indent: int | None = None, **_: object) -> str:
@@ -65,7 +65,7 @@ class Noun(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 class Normalized(msgspec.Struct, frozen=True, kw_only=True):
     """JSON with the keys of the schema; `notes` report what ADK would pass over, `renamed` that a key was changed."""
 
-    value: Any
+    value: object
     notes: tuple[Sentence, ...] = ()
     renamed: bool = False
 
@@ -111,7 +111,7 @@ def as_json(noun: Noun) -> Any:
     return _merge_extra(msgspec.to_builtins(noun, enc_hook=_dump_foreign), ("noun", type(noun)))
 
 
-def as_camel_json(noun: Noun) -> Any:
+def as_camel_json(noun: Noun) -> object:
     """Return plain JSON data as the server of google-adk answers it: keys of the schema in camelCase, others unchanged."""
     return _in_camel(as_json(noun), ("noun", type(noun)))
 
@@ -257,9 +257,9 @@ def _respell(new: object, old: object, shape: Any) -> object:
     return new
 
 
-def _respell_members(new: Mapping[str, Any], old: Mapping[str, Any], kind: type[Noun]) -> dict[str, Any]:
+def _respell_members(new: Mapping[str, object], old: Mapping[str, object], kind: type[Noun]) -> dict[str, object]:
     spellings, shapes, defaults = _spellings(kind), _shapes(kind), _defaults(kind)
-    fields: dict[str, Any] = {}
+    fields: dict[str, object] = {}
     for key, value in old.items():
         name = spellings.get(key)
         if name is None:

@@ -14,6 +14,7 @@ import msgspec
 
 from proctor.core.errors import BadInput
 from proctor.core.parity import Checked
+from proctor.core.sample import JsonObject
 from proctor.core.sentence import Sentence, say
 from proctor.runtime.json_file import read_json_lines
 from proctor_judging.matching.adk_rules import AdkCall, calls_match, joined, match_type, mean, rouge_1
@@ -74,13 +75,13 @@ def _response(line: Mapping[str, object]) -> tuple[dict[str, object] | str, Sent
     return {"score": score, "status": _status(score, line)}, say("ROUGE-1 of the texts")
 
 
-def _text(line: Mapping[str, Any], side: str) -> str:
+def _text(line: JsonObject, side: str) -> str:
     if side in line:
         return line[side] or ""
     return joined(line[f"{side}_parts"] or ())
 
 
-def _status(score: float | None, line: Mapping[str, Any]) -> str:
+def _status(score: float | None, line: JsonObject) -> str:
     if score is None:
         return "NOT_EVALUATED"
     return "PASSED" if score >= line["threshold"] else "FAILED"

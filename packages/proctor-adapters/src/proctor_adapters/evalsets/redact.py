@@ -7,7 +7,6 @@ where the same value comes again. It is taken out everywhere: texts, arguments a
 import re
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
 
 import msgspec
 
@@ -70,7 +69,7 @@ class _Walk:
         self._names: dict[tuple[str, str], str] = {}
         self._numbers: dict[str, int] = {}
 
-    def value(self, value: object, *, free: bool) -> Any:
+    def value(self, value: object, *, free: bool) -> object:
         match value:
             case str():
                 return self.text(value)

@@ -14,7 +14,7 @@ import msgspec
 
 from proctor.core.errors import BadInput
 from proctor.core.run import RunRecord
-from proctor.core.sample import Message, Sample, Text, ToolCall, ToolResult, Turn
+from proctor.core.sample import JsonObject, Message, Sample, Text, ToolCall, ToolResult, Turn
 from proctor.core.task import Store
 from proctor.core.trajectory import Step, turns_of
 from proctor.core.trial import Trial
@@ -44,7 +44,7 @@ def write(
         BadInput: a sample does not come from an eval set; the folder cannot be written to.
     """
     by_id = {case.id: case for case in (outcomes(record, store) if cases is None else cases)}
-    found: dict[str, list[dict[str, Any]]] = {}
+    found: dict[str, list[dict[str, object]]] = {}
     apps: dict[str, str] = {}
     for trial in store.trials(record.id):
         if (sample := store.sample(record.id, trial.sample_id)) is None:
@@ -98,7 +98,7 @@ def case_result(sample: Sample, trial: Trial, case: CaseOutcome) -> dict[str, ob
     }
 
 
-def _file(folder: Path, app: str, set_id: str, results: list[dict[str, Any]], now: float) -> Path:
+def _file(folder: Path, app: str, set_id: str, results: list[dict[str, object]], now: float) -> Path:
     result_id = f"{app}_{set_id}_{now}"
     name = result_id.replace("/", "_")
     value = {
@@ -124,7 +124,7 @@ class _AdkMetric(msgspec.Struct, frozen=True):
     overall: dict[str, Any]
     scores: Sequence[float | None]
     statuses: Sequence[int]
-    details: Sequence[Mapping[str, Any]] = ()
+    details: Sequence[JsonObject] = ()
 
 
 def _metrics(sample: Sample, trial: Trial, case: CaseOutcome) -> list[_AdkMetric]:
@@ -138,7 +138,7 @@ def _metrics(sample: Sample, trial: Trial, case: CaseOutcome) -> list[_AdkMetric
         status = STATUSES[status_of(average, metric.threshold)]
         if metric.has_own_rule and average is not None:
             status = FAILED if FAILED in statuses else PASSED
-        criterion: dict[str, Any] = {"threshold": metric.threshold}
+        criterion: dict[str, object] = {"threshold": metric.threshold}
         if metric.name == "tool_trajectory_avg_score":
             criterion["match_type"] = sample.known.adk["match_type"]
         details = [_details(turn.rubrics.get(metric.name, {})) for turn in turns]
@@ -182,11 +182,11 @@ def _details(points: Mapping[str, float]) -> dict[str, object]:
 
 def _result(
     name: str,
-    criterion: Mapping[str, Any],
+    criterion: Mapping[str, object],
     score: float | None,
     status: int,
-    details: Mapping[str, Any] = {},
-) -> dict[str, Any]:
+    details: Mapping[str, object] = {},
+) -> dict[str, object]:
     return {
         "metric_name": name,
         "threshold": criterion.get("threshold"),
@@ -253,9 +253,9 @@ def _actual(steps: Sequence[Step]) -> dict[str, object]:
     return fields
 
 
-def _call(call: ToolCall) -> dict[str, Any]:
+def _call(call: ToolCall) -> dict[str, object]:
     seen = adk.made_call(call)
-    shown: dict[str, Any] = {"name": call.name}
+    shown: dict[str, object] = {"name": call.name}
     if seen.args is not None:
         shown["args"] = dict(seen.args)
     return shown | ({"id": call.id} if call.id else {})
@@ -269,5 +269,5 @@ def _texts(message: Message) -> list[str]:
     return [part.text for part in message.parts if isinstance(part, Text) and part.text]
 
 
-def _session(sample: Sample) -> Mapping[str, Any]:
+def _session(sample: Sample) -> JsonObject:
     return sample.known.session

@@ -19,9 +19,9 @@ class FunctionCall(Noun, frozen=True, kw_only=True):
     """A call; `args` may be missing, which ADK does not treat as empty. A call without a name is read, and equals no other."""
 
     name: str = ""
-    args: dict[str, Any] | None = None
+    args: dict[str, object] | None = None
     id: str | None = None
-    partial_args: Any = None
+    partial_args: object = None
     will_continue: bool | None = None
 
     optional_keys = ("name",)
@@ -31,10 +31,10 @@ class FunctionResponse(Noun, frozen=True, kw_only=True):
     """The result that a tool returned."""
 
     name: str | None = None
-    response: dict[str, Any] | None = None
+    response: dict[str, object] | None = None
     id: str | None = None
     parts: Any = None
-    scheduling: Any = None
+    scheduling: object = None
     will_continue: bool | None = None
 
 
@@ -71,17 +71,17 @@ class Part(Noun, frozen=True, kw_only=True):
     inline_data: Blob | None = None
     file_data: FileData | None = None
     thought: bool | None = None
-    thought_signature: Any = None
-    code_execution_result: Any = None
-    executable_code: Any = None
-    video_metadata: Any = None
-    media_resolution: Any = None
-    media_processing: Any = None
-    tool_call: Any = None
-    tool_response: Any = None
-    part_metadata: Any = None
-    audio_transcription: Any = None
-    speech_metadata: Any = None
+    thought_signature: object = None
+    code_execution_result: object = None
+    executable_code: object = None
+    video_metadata: object = None
+    media_resolution: object = None
+    media_processing: object = None
+    tool_call: object = None
+    tool_response: object = None
+    part_metadata: object = None
+    audio_transcription: object = None
+    speech_metadata: object = None
 
 
 class Content(Noun, frozen=True, kw_only=True):
@@ -96,9 +96,9 @@ class InvocationEvent(Noun, frozen=True, kw_only=True):
 
     author: str
     content: Content | None = None
-    grounding_metadata: Any = None
-    usage_metadata: Any = None
-    model_version: Any = None
+    grounding_metadata: object = None
+    usage_metadata: object = None
+    model_version: object = None
 
     ignores_unknown = True  # the editor of ADK's web page leaves keys of its own here
 
@@ -160,7 +160,7 @@ class AgentDetails(Noun, frozen=True, kw_only=True):
 
     name: str
     instructions: str = ""
-    tool_declarations: list[Any] = []
+    tool_declarations: list[object] = []
 
 
 class AppDetails(Noun, frozen=True, kw_only=True):
@@ -190,8 +190,8 @@ class SessionInput(Noun, frozen=True, kw_only=True):
     app_name: str
     user_id: str
     session_id: str | None = None
-    state: dict[str, Any] = {}
-    extra: dict[str, Any] = {}
+    state: dict[str, object] = {}
+    extra: dict[str, object] = {}
 
 
 class ConversationScenario(Noun, frozen=True, kw_only=True):
@@ -199,7 +199,7 @@ class ConversationScenario(Noun, frozen=True, kw_only=True):
 
     starting_prompt: str
     conversation_plan: str
-    user_persona: Any = None
+    user_persona: object = None
 
     @classmethod
     def problems(cls, made: Mapping[str, object]) -> Iterator[tuple[Path, Sentence]]:
@@ -223,8 +223,8 @@ class EvalCase(Noun, frozen=True, kw_only=True):
     session_input: SessionInput | None = None
     creation_timestamp: float = 0.0
     rubrics: list[Rubric] | None = None
-    final_session_state: dict[str, Any] | None = {}
-    extra: dict[str, Any] = {}
+    final_session_state: dict[str, object] | None = {}
+    extra: dict[str, object] = {}
 
 
 class EvalSet(Noun, frozen=True, kw_only=True):
@@ -235,7 +235,7 @@ class EvalSet(Noun, frozen=True, kw_only=True):
     description: str | None = None
     eval_cases: list[EvalCase]
     creation_timestamp: float = 0.0
-    extra: dict[str, Any] = {}
+    extra: dict[str, object] = {}
 
 
 def texts(content: Content | None, *, thoughts: bool = False) -> Iterator[str]:

@@ -10,7 +10,7 @@ import msgspec
 from proctor.core.errors import BadInput
 from proctor.core.parity import Checked
 from proctor.core.parts import TaskFilesPart
-from proctor.core.sample import File, Message, Part, Sample, Text, ToolCall, ToolResult, Turn
+from proctor.core.sample import File, JsonObject, Message, Part, Sample, Text, ToolCall, ToolResult, Turn
 from proctor.core.task import Task, User
 from proctor.core.trajectory import Step, Trajectory
 from proctor.trajectory_matching.arguments import check_code
@@ -340,7 +340,7 @@ def _oracle(sample: Sample) -> Trajectory:
     return Trajectory(steps=tuple(steps), tools="native")
 
 
-def _as_made(call: Mapping[str, Any]) -> ToolCall:
+def _as_made(call: JsonObject) -> ToolCall:
     arguments = call.get("arguments")
     if arguments is None:
         return ToolCall(name=call["name"], id=call.get("id", ""), raw="null")

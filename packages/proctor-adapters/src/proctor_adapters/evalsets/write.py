@@ -9,7 +9,6 @@ import json
 import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 from msgspec.structs import replace
 
@@ -116,7 +115,7 @@ def _changed(before: bytes, new: EvalSet, old: EvalSet) -> bytes:
     return (codecs.BOM_UTF8 if before.startswith(codecs.BOM_UTF8) else b"") + changed.encode()
 
 
-def _changed_cases(new: Sequence[EvalCase], old: Sequence[EvalCase], written: Sequence[Any]) -> list[Any]:
+def _changed_cases(new: Sequence[EvalCase], old: Sequence[EvalCase], written: Sequence[object]) -> list[object]:
     """Return the cases as the file has them: those that are the same objects unchanged, others in the words of the old ones."""
     same = {id(case): index for index, case in enumerate(old)}
     by_id = {case.eval_id: index for index, case in enumerate(old)}

@@ -138,7 +138,7 @@ class SpanMaker:
     def _conversation(self, trial: Trial) -> str:
         return f"{trial.run_id}/{trial.sample_id}/{trial.attempt}"
 
-    def _of_verdict(self, verdict: Verdict) -> dict[str, Any]:
+    def _of_verdict(self, verdict: Verdict) -> dict[str, object]:
         result = verdict.result
         attributes: dict[str, object] = {"gen_ai.evaluation.name": verdict.scorer}
         if isinstance(result, Score):

@@ -7,7 +7,6 @@ import csv
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from proctor.core.errors import BadInput
 from proctor.exports.junit import JUnitSuite, TestCase, TestResult, write_suites
@@ -54,7 +53,7 @@ def write_junit(cases: Sequence[CaseOutcome], path: Path, lang: str = "en") -> N
     )
 
 
-def _rows(cases: Sequence[CaseOutcome]) -> Iterator[dict[str, Any]]:
+def _rows(cases: Sequence[CaseOutcome]) -> Iterator[dict[str, object]]:
     for case in cases:
         for metric in case.metrics:
             for turn in case.turns:

@@ -12,7 +12,6 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
 import msgspec
@@ -228,7 +227,7 @@ def _objects(value: object) -> list[Mapping[str, object]]:
     return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
 
 
-def _errors(groups: Sequence[Mapping[str, Any]]) -> Iterator[tuple[int, str]]:
+def _errors(groups: Sequence[Mapping[str, object]]) -> Iterator[tuple[int, str]]:
     """Yield each index that an error names, alone or in a range."""
     for group in groups:
         kind = str(

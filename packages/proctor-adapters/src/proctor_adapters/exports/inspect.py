@@ -21,7 +21,7 @@ from proctor.chat.message_text import data_url
 from proctor.core.media_type import SOUNDS, WAV, type_by_bytes
 from proctor.core.parts import ExportPart
 from proctor.core.run import RunRecord
-from proctor.core.sample import File, Message, Part, Reasoning, Sample, Text, ToolCall, ToolResult
+from proctor.core.sample import File, JsonObject, Message, Part, Reasoning, Sample, Text, ToolCall, ToolResult
 from proctor.core.score import Score, Unscored
 from proctor.core.task import Store
 from proctor.core.trajectory import Step, Trajectory, Usage
@@ -130,7 +130,7 @@ def _figure(record: RunRecord, store: Store, scorer: str) -> dict[str, object] |
     }  # fmt: skip
 
 
-def _sample(record: RunRecord, sample: Sample, trial: Trial, verdicts: Sequence[Verdict]) -> dict[str, Any]:
+def _sample(record: RunRecord, sample: Sample, trial: Trial, verdicts: Sequence[Verdict]) -> dict[str, object]:
     first = [message for turn in sample.turns[:1] for message in turn.messages]
     asked, messages = _messages(first), _messages([*first, *_conversation(sample, trial.trajectory)])
     last = next((each for each in reversed(messages[len(asked) :]) if each["role"] == "assistant"), None)
@@ -171,7 +171,7 @@ def _conversation(sample: Sample, trajectory: Trajectory) -> Iterator[Message | 
         yield step
 
 
-def _messages(parts: Sequence[Message | Step]) -> list[dict[str, Any]]:
+def _messages(parts: Sequence[Message | Step]) -> list[dict[str, object]]:
     """Return messages as Inspect has them, where each result of a tool is a message by itself."""
     forms = [
         form
@@ -192,7 +192,7 @@ def _timed(step: Step) -> dict[str, object]:
     return {"seconds": step.seconds, "started": step.started} if step.seconds else {}
 
 
-def _results(message: Message) -> list[dict[str, Any]]:
+def _results(message: Message) -> list[dict[str, object]]:
     results = [part for part in message.parts if isinstance(part, ToolResult)] if message.role == "tool" else []
     return [
         {
@@ -210,8 +210,8 @@ def _with_files(result: ToolResult) -> str | list[dict[str, Any]]:
     )
 
 
-def _message(message: Message) -> dict[str, Any]:
-    fields: dict[str, Any] = {"role": message.role}
+def _message(message: Message) -> dict[str, object]:
+    fields: dict[str, object] = {"role": message.role}
     if message.role == "tool":
         return {**fields, "content": message.text}
     parts = [content for part in message.parts if (content := _content(part))]
@@ -221,7 +221,7 @@ def _message(message: Message) -> dict[str, Any]:
     return fields
 
 
-def _content(part: Part) -> dict[str, Any] | None:
+def _content(part: Part) -> dict[str, object] | None:
     match part:
         case Text():
             return {"type": "text", "text": part.text}
@@ -240,7 +240,7 @@ def _content(part: Part) -> dict[str, Any] | None:
             return None
 
 
-def _call(call: ToolCall) -> dict[str, Any]:
+def _call(call: ToolCall) -> dict[str, object]:
     arguments = msgspec.to_builtins(call.arguments, enc_hook=str) if call.raw is None else {}
     error = {} if call.raw is None else {"parse_error": call.raw[:SUMMARY_CHARACTERS]}
     return {"id": call.id or call.name, "function": call.name, "arguments": arguments, "type": "function", **error}
@@ -257,7 +257,7 @@ def _scores(record: RunRecord, trial: Trial, verdicts: Sequence[Verdict]) -> dic
     )
 
 
-def _score(result: Score | Unscored) -> dict[str, Any] | None:
+def _score(result: Score | Unscored) -> dict[str, object] | None:
     if isinstance(result, Score):
         about = {"points": result.points, "out_of": result.out_of}
         return {"value": result.value, "answer": result.answer, "explanation": str(result.reason), "metadata": about}
@@ -277,7 +277,7 @@ def _error(trial: Trial) -> dict[str, str] | None:
     }
 
 
-def _usage(usage: Usage) -> dict[str, Any]:
+def _usage(usage: Usage) -> dict[str, object]:
     return {
         "input_tokens": max(0, usage.input_tokens - usage.cached_tokens - usage.cache_write_tokens),  # apart in Inspect
         "output_tokens": usage.output_tokens,
@@ -289,7 +289,7 @@ def _usage(usage: Usage) -> dict[str, Any]:
     }
 
 
-def _summary(sample: Mapping[str, Any]) -> dict[str, object]:
+def _summary(sample: JsonObject) -> dict[str, object]:
     """Return what the viewer lists of a sample."""
     asked = sample["input"]
     text = (

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from proctor.core.errors import BadInput, needs
 from proctor.core.parts import ExportPart
@@ -103,7 +103,7 @@ def _log_to(
     return name, run_id
 
 
-def _in_parts(values: list[T], log: Callable[[list[T]], Any]) -> None:
+def _in_parts(values: list[T], log: Callable[[list[T]], object]) -> None:
     for start in range(0, len(values), AT_ONCE):
         log(values[start : start + AT_ONCE])
 

@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext, suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from proctor.core.errors import BadInput, needs
@@ -238,7 +238,7 @@ class _Noted(logging.Handler):
             self.first = "" if self._users == 1 else self.first
             self._logger.addHandler(self)
 
-    def __exit__(self, *error: Any) -> None:
+    def __exit__(self, *error: object) -> None:
         with self.lock or nullcontext():
             self._users -= 1
             if not self._users:

@@ -67,7 +67,7 @@ def cell_text(text: str) -> str:
     return cut.decode("utf-16-le", "ignore") + CUT
 
 
-def _fill(book: Any, columns: Sequence[str], rows: Iterator[list[object]]) -> None:
+def _fill(book: object, columns: Sequence[str], rows: Iterator[list[object]]) -> None:
     sheet = _new_sheet(book, "trials", columns)
     for number, row in enumerate(rows):
         if number and number % (ROWS_OF_SHEET - 1) == 0:
@@ -88,7 +88,7 @@ def _value(name: str, value: object) -> object:
     return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _cell(sheet: Any, value: object) -> Any:
+def _cell(sheet: object, value: object) -> object:
     from openpyxl.cell import WriteOnlyCell
 
     if not isinstance(value, str):

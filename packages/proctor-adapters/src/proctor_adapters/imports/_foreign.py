@@ -1,7 +1,6 @@
 """Define what a log of another program holds, in our nouns."""
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
 
 import msgspec
 
@@ -56,7 +55,7 @@ class ForeignTrial(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float = 0.0
     usage: Usage = Usage()
     scores: Mapping[str, Score | Unscored] = {}
-    notes: Mapping[str, Any] = {}
+    notes: Mapping[str, object] = {}
     again: bool = False
 
 
@@ -94,5 +93,5 @@ class ForeignRun(msgspec.Struct, frozen=True, kw_only=True):
     reported: tuple[Reported, ...] = ()
     state: RunState = "finished"
     note: Sentence | None = None
-    provenance: Mapping[str, Any] = {}
+    provenance: Mapping[str, object] = {}
     notes: tuple[Sentence, ...] = ()

@@ -4,7 +4,6 @@ import base64
 import binascii
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from proctor.core.media_type import media_type_of
 from proctor.core.sample import File, Message, Part, Reasoning, Role, Text, ToolCall, ToolResult
@@ -24,7 +23,7 @@ ROLES: Mapping[str, Role] = {
 FILES = ("image", "audio", "video", "document")
 
 
-def message(raw: Mapping[str, Any]) -> Message:
+def message(raw: Mapping[str, object]) -> Message:
     """Return a message; what is not known of it is kept as JSON text rather than lost."""
     role = ROLES.get(str(raw.get("role", raw.get("type", "user"))), "user")
     content = raw.get("content")
@@ -94,7 +93,7 @@ def _parts(content: object) -> Iterator[Part]:
             yield from _part(raw)
 
 
-def _part(raw: Mapping[str, Any]) -> Iterator[Part]:
+def _part(raw: Mapping[str, object]) -> Iterator[Part]:
     kind = str(raw.get("type", "text"))
     if kind in ("text", "input_text", "output_text"):
         yield Text(text=text_of(raw.get("text")))
@@ -139,7 +138,7 @@ def _last(path: str) -> str:
     return path.replace("\\", "/").rpartition("/")[2]
 
 
-def _call(raw: Mapping[str, Any]) -> ToolCall:
+def _call(raw: Mapping[str, object]) -> ToolCall:
     function = raw.get("function", raw.get("name", ""))
     arguments = raw.get("arguments", raw.get("args"))
     if isinstance(function, Mapping):  # as OpenAI writes it

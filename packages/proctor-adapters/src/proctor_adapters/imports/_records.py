@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, ParamSpec
+from typing import ParamSpec
 
 from msgspec.structs import replace
 
@@ -18,7 +18,7 @@ ANSWERS = ("output", "answer", "response", "result", "text", "content", "complet
 
 
 def sample(
-    id: str, asked: Any, target: Any, tags: Mapping[str, str], metadata: Mapping[str, Any] | None = None
+    id: str, asked: object, target: object, tags: Mapping[str, str], metadata: Mapping[str, object] | None = None
 ) -> Sample:
     """Return the sample of an input and the expected output, each of any shape."""
     wanted = only_value(target)
@@ -26,7 +26,7 @@ def sample(
     return Sample(id=id, turns=(turn,), target=wanted, tags=tags, meta={"metadata": metadata} if metadata else {})
 
 
-def question(value: Any) -> tuple[Message, ...]:
+def question(value: object) -> tuple[Message, ...]:
     """Return what was asked: messages, a text, or an object as text.
 
     >>> question({"question": "2+2?"})[0].text, question({"a": 1, "b": 2})[0].text
@@ -37,7 +37,7 @@ def question(value: Any) -> tuple[Message, ...]:
     return (Message.of("user", text_of(only_value(value))),)
 
 
-def trajectory(value: Any) -> Trajectory:
+def trajectory(value: object) -> Trajectory:
     """Return what was answered: messages, or the text of an output."""
     messages = _messages(value)
     if messages is not None:
@@ -78,7 +78,7 @@ def failure_of(error: object, kind: str = "error") -> TrialFailure:
     return TrialFailure(kind=kind, reason=text_of(error)[:MOST_TEXT_CHARACTERS])
 
 
-def _messages(value: Any) -> tuple[Message, ...] | None:
+def _messages(value: object) -> tuple[Message, ...] | None:
     listed = value.get("messages") if isinstance(value, Mapping) else value
     if not isinstance(listed, list) or not listed or not all(_is_message(entry) for entry in listed):
         return None

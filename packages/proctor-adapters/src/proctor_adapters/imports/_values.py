@@ -4,8 +4,8 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
 
+from proctor.core.sample import JsonObject
 from proctor.core.score import Score, Unscored, short_reason
 from proctor.core.sentence import say
 from proctor.core.trajectory import Usage
@@ -21,7 +21,7 @@ WORDS = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}
 
 def scores(
     name: str,
-    value: Any,
+    value: object,
     scales: Mapping[str, tuple[float, float]],
     *,
     words: Mapping[str, float] = {},
@@ -39,7 +39,7 @@ def scores(
     """
     name = name[:MOST_NAME_CHARACTERS]
     if isinstance(value, Mapping):
-        entries: Iterator[tuple[object, Any]] = iter(value.items())
+        entries: Iterator[tuple[object, object]] = iter(value.items())
     elif isinstance(value, Sequence) and not isinstance(value, str | bytes):
         entries = enumerate(value)
     else:
@@ -71,7 +71,7 @@ def by_name(found: Iterable[tuple[str, Score | Unscored]]) -> dict[str, Score | 
 
 def _score(
     name: str,
-    value: Any,
+    value: object,
     scales: Mapping[str, tuple[float, float]],
     words: Mapping[str, float],
     answer: str | None,
@@ -169,7 +169,7 @@ def moment(value: object) -> float:
     return given / 1000 if given > MOST_MOMENT else given
 
 
-def mappings(value: object) -> list[Mapping[str, Any]]:
+def mappings(value: object) -> list[JsonObject]:
     """Return the objects of a list; none where it is no list.
 
     >>> mappings([{"a": 1}, 2]), mappings(5)
@@ -178,7 +178,7 @@ def mappings(value: object) -> list[Mapping[str, Any]]:
     return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
 
 
-def tags(metadata: Mapping[str, Any], names: Sequence[str]) -> dict[str, str]:
+def tags(metadata: Mapping[str, object], names: Sequence[str]) -> dict[str, str]:
     """Return the metadata of these names as tags; one that is no text, number or truth value is left out."""
     found = {name: metadata.get(name) for name in names}
     return {

@@ -8,7 +8,6 @@ Read as deepeval 4.3 writes them (`test_run/api.py`):
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any
 
 import msgspec
 from msgspec.structs import replace
@@ -26,7 +25,7 @@ from proctor_adapters.imports._values import by_name, scores, seconds, tags, usa
 
 class _DeepevalMetric(msgspec.Struct, frozen=True):
     name: str
-    score: Any = None
+    score: object = None
     success: bool | None = None
     reason: str | None = None
     error: str | None = None
@@ -34,30 +33,30 @@ class _DeepevalMetric(msgspec.Struct, frozen=True):
 
 class _Case(msgspec.Struct, frozen=True, rename="camel"):
     name: str = ""
-    input: Any = None
-    actual_output: Any = None
-    expected_output: Any = None
-    expected_outcome: Any = None
+    input: object = None
+    actual_output: object = None
+    expected_output: object = None
+    expected_outcome: object = None
     scenario: str | None = None
-    turns: list[dict[str, Any]] | None = None
-    tools_called: list[dict[str, Any]] | None = None
-    expected_tools: list[dict[str, Any]] | None = None
+    turns: list[dict[str, object]] | None = None
+    tools_called: list[dict[str, object]] | None = None
+    expected_tools: list[dict[str, object]] | None = None
     metrics_data: list[_DeepevalMetric] | None = None
-    metadata: dict[str, Any] | None = None
-    token_cost: Any = None
-    input_token_count: Any = None
-    output_token_count: Any = None
-    completion_time: Any = None
+    metadata: dict[str, object] | None = None
+    token_cost: object = None
+    input_token_count: object = None
+    output_token_count: object = None
+    completion_time: object = None
 
 
 class _TestRun(msgspec.Struct, frozen=True, rename="camel"):
     test_cases: list[_Case] = []
     conversational_test_cases: list[_Case] = []
-    hyperparameters: dict[str, Any] | None = None
+    hyperparameters: dict[str, object] | None = None
     dataset_alias: str | None = None
     identifier: str | None = None
     test_file: str | None = None
-    run_duration: Any = None
+    run_duration: object = None
 
 
 class _Latest(msgspec.Struct, frozen=True, rename="camel"):

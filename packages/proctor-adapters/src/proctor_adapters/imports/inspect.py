@@ -67,15 +67,15 @@ class InspectSample(msgspec.Struct, frozen=True):
 
     id: str | int
     epoch: int = 1
-    input: str | list[dict[str, Any]] = ""
+    input: str | list[dict[str, object]] = ""
     choices: list[str] | None = None
     target: Any = None
     messages: list[dict[str, Any]] | None = None
-    output: dict[str, Any] | None = None
+    output: dict[str, object] | None = None
     scores: dict[str, _Score] | None = None
     score: _Score | None = None
-    metadata: dict[str, Any] | None = None
-    model_usage: dict[str, dict[str, Any]] | None = None
+    metadata: dict[str, object] | None = None
+    model_usage: dict[str, dict[str, object]] | None = None
     started_at: str | None = None
     total_time: float | None = None
     error: _Error | None = None
@@ -93,12 +93,12 @@ class _Dataset(msgspec.Struct, frozen=True):
 class _Eval(msgspec.Struct, frozen=True):
     task: str = ""
     task_version: int | str = 0
-    task_args: dict[str, Any] = {}
+    task_args: dict[str, object] = {}
     model: str = ""
     eval_id: str = ""
     created: str = ""
     dataset: _Dataset = _Dataset()
-    packages: dict[str, Any] = {}
+    packages: dict[str, object] = {}
     config: dict[str, Any] = {}
 
 
@@ -112,7 +112,7 @@ class _Header(msgspec.Struct, frozen=True):
     version: int = 1
     status: str = ""
     stats: _Stats | None = None
-    results: dict[str, Any] | None = None
+    results: dict[str, object] | None = None
     error: _Error | None = None
 
 
@@ -308,7 +308,7 @@ def _is_of(name: str, model: str, raw: InspectSample) -> bool:
     return name == model or len(raw.model_usage or {}) == 1
 
 
-def _usage(raw: Mapping[str, Any]) -> Usage:
+def _usage(raw: Mapping[str, object]) -> Usage:
     """Return a usage; Inspect counts cached input apart, and we count it as input too."""
     made = usage(
         input=raw.get("input_tokens"),
@@ -322,7 +322,7 @@ def _usage(raw: Mapping[str, Any]) -> Usage:
     return msgspec.structs.replace(made, input_tokens=input, cache_write_tokens=written)
 
 
-def _attach(value: Any, attached: Mapping[str, str]) -> Any:
+def _attach(value: object, attached: Mapping[str, str]) -> Any:
     """Return a value with the texts that the sample keeps apart."""
     if not attached:
         return value

@@ -201,7 +201,7 @@ def _record(found: ForeignRun, run_id: str) -> RunRecord:
     )
 
 
-def _without_keys(value: Any, depth: int = 0) -> Any:
+def _without_keys(value: object, depth: int = 0) -> Any:
     """Return what a log says of its options without keys, as reports of the run show it; what is deep becomes a text."""
     match value:
         case str():

@@ -8,7 +8,6 @@ Read as Langfuse 3 writes them (`Trace`, `Score` of its public API; a downloaded
 
 from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import Any
 
 import msgspec
 
@@ -22,24 +21,24 @@ from proctor_adapters.imports._values import by_name, mappings, moment, scores, 
 
 class _Trace(msgspec.Struct, frozen=True, rename="camel"):
     id: str
-    timestamp: Any = None
+    timestamp: object = None
     name: str | None = None
-    input: Any = None
-    output: Any = None
-    metadata: Any = None
-    latency: Any = None
-    total_cost: Any = None
-    scores: Any = None
-    observations: Any = None
+    input: object = None
+    output: object = None
+    metadata: object = None
+    latency: object = None
+    total_cost: object = None
+    scores: object = None
+    observations: object = None
 
 
 class _Download(msgspec.Struct, frozen=True):
     trace: _Trace
-    observations: Any = None
+    observations: object = None
 
 
 def knows(source: ImportSource) -> bool:
-    head: Mapping[str, Any] = source.head
+    head: Mapping[str, object] = source.head
     return (
         _is_trace(head)
         or ("trace" in head and "observations" in head)

@@ -9,7 +9,6 @@ Read as langsmith 0.15 has them (`evaluation/_runner.py`, `schemas.py`):
 
 from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import Any
 
 import msgspec
 
@@ -24,28 +23,28 @@ FEEDBACK = "feedback."
 
 
 class _Run(msgspec.Struct, frozen=True):
-    inputs: dict[str, Any] | None = None
-    outputs: dict[str, Any] | None = None
+    inputs: dict[str, object] | None = None
+    outputs: dict[str, object] | None = None
     error: str | None = None
-    start_time: Any = None
-    end_time: Any = None
-    prompt_tokens: Any = None
-    completion_tokens: Any = None
-    total_cost: Any = None
+    start_time: object = None
+    end_time: object = None
+    prompt_tokens: object = None
+    completion_tokens: object = None
+    total_cost: object = None
     session_name: str | None = None
 
 
 class _Example(msgspec.Struct, frozen=True):
     id: str
-    inputs: dict[str, Any] | None = None
-    outputs: dict[str, Any] | None = None
-    metadata: dict[str, Any] | None = None
+    inputs: dict[str, object] | None = None
+    outputs: dict[str, object] | None = None
+    metadata: dict[str, object] | None = None
 
 
 class _Feedback(msgspec.Struct, frozen=True):
     key: str
-    score: Any = None
-    value: Any = None
+    score: object = None
+    value: object = None
     comment: str | None = None
 
 

@@ -28,7 +28,7 @@ MOST_FILTERS = 200
 MOST_SHOWN = 100  # characters of an id
 _NAME = re.compile(r"samples_(.+?)_(\d{4}-\d\d-\d\dT[\d\-.:]+)\.jsonl")
 
-Line = Mapping[str, Any]
+Line = Mapping[str, object]
 
 
 def knows(source: ImportSource) -> bool:
@@ -74,7 +74,7 @@ def read(source: ImportSource, how: LogReading) -> list[ForeignRun]:
     ]
 
 
-def _results(source: ImportSource, time: str) -> Mapping[str, Any]:
+def _results(source: ImportSource, time: str) -> Mapping[str, object]:
     paths = [source.path.with_name(f"results_{time}.json{end}") for end in ("", ".gz")]
     return next((ImportSource(path).document(dict[str, Any]) for path in paths if path.is_file()), {})
 
@@ -144,7 +144,7 @@ def _trial(line: Line, how: LogReading, *, again: bool) -> ForeignTrial:
     return ForeignTrial(sample=sample, trajectory=said, scores=found, again=again)
 
 
-def _arguments(raw: Any) -> tuple[list[Any], list[str]]:
+def _arguments(raw: object) -> tuple[list[object], list[str]]:
     """Return the prompts, and the continuations where the likelihood of several was compared; older logs write lists."""
     calls = list(raw.values()) if isinstance(raw, Mapping) else raw if isinstance(raw, list) else []
     pairs = [list(call.values()) if isinstance(call, Mapping) else call for call in calls]

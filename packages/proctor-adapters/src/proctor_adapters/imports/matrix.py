@@ -14,7 +14,7 @@ from typing import Any
 
 from proctor.core.errors import BadInput
 from proctor.core.parts import ImportPart
-from proctor.core.sample import Sample
+from proctor.core.sample import JsonObject, Sample
 from proctor.core.sentence import say
 from proctor_adapters.imports._foreign import ForeignRun, ForeignTrial, LogReading
 from proctor_adapters.imports._source import ImportSource
@@ -28,7 +28,7 @@ MOST_RUNS = 200
 def knows(source: ImportSource) -> bool:
     """True if a file has lines that say who passed, or is a table whose first sample has a number from 0 to 1."""
     if source.is_csv:
-        first: Mapping[str, Any] = next(source.rows(), {})
+        first: Mapping[str, object] = next(source.rows(), {})
         cells = [cell for column, cell in first.items() if column != _id_column(first)]
         return None not in first and any(_is_value(cell) and 0 <= (number(cell) or 0) <= 1 for cell in cells)
     keys = source.head.keys()
@@ -74,7 +74,7 @@ def read(source: ImportSource, how: LogReading) -> list[ForeignRun]:
     ]
 
 
-def outcomes_of(line: Mapping[str, Any]) -> dict[str, list[Any]]:
+def outcomes_of(line: JsonObject) -> dict[str, list[object]]:
     """Return the outcomes of each system on a sample, one for each attempt, as a line has them.
 
     >>> outcomes_of({"id": "q", "passed": ["a"], "failed": ["b"]})
@@ -96,11 +96,11 @@ def outcomes_of(line: Mapping[str, Any]) -> dict[str, list[Any]]:
     return {system: [system in passed] for system in (*passed, *failed)}
 
 
-def _success(attempt: Any) -> Any:
+def _success(attempt: object) -> object:
     return attempt.get("success") if isinstance(attempt, Mapping) else attempt
 
 
-def _lines(source: ImportSource, how: LogReading) -> Iterator[tuple[str, Mapping[str, Any], dict[str, list[Any]]]]:
+def _lines(source: ImportSource, how: LogReading) -> Iterator[tuple[str, JsonObject, dict[str, list[Any]]]]:
     """Yield the id of each sample, its line, and the outcomes of the systems; a column of tags is no system."""
     if source.is_csv:
         for row in source.rows():
@@ -126,7 +126,7 @@ def _trials(source: ImportSource, how: LogReading, system: str) -> Iterator[Fore
             yield ForeignTrial(sample=sample, attempt=attempt, scores=scored)
 
 
-def _id_column(line: Mapping[str, Any]) -> str:
+def _id_column(line: Mapping[str, object]) -> str:
     return ID if ID in line else next(iter(line), ID)
 
 

@@ -9,7 +9,6 @@ Read as arize-phoenix writes them (`server/api/routers/v1/experiments.py`, at 01
 
 from collections.abc import Iterator
 from functools import partial
-from typing import Any
 
 import msgspec
 
@@ -24,7 +23,7 @@ from proctor_adapters.imports._values import by_name, moment, scores, seconds, t
 class _Annotation(msgspec.Struct, frozen=True):
     name: str
     label: str | None = None
-    score: Any = None
+    score: object = None
     explanation: str | None = None
     error: str | None = None
 
@@ -32,14 +31,14 @@ class _Annotation(msgspec.Struct, frozen=True):
 class _Record(msgspec.Struct, frozen=True):
     example_id: str
     repetition_number: int = 1
-    input: Any = None
-    reference_output: Any = None
-    output: Any = None
+    input: object = None
+    reference_output: object = None
+    output: object = None
     error: str | None = None
-    latency_ms: Any = None
-    start_time: Any = None
-    prompt_token_count: Any = None
-    completion_token_count: Any = None
+    latency_ms: object = None
+    start_time: object = None
+    prompt_token_count: object = None
+    completion_token_count: object = None
     annotations: list[_Annotation] = []
 
 
@@ -54,9 +53,10 @@ def read(source: ImportSource, how: LogReading) -> list[ForeignRun]:
 
 def _trials(source: ImportSource, how: LogReading) -> Iterator[ForeignTrial]:
     for record in source.records(_Record):
+        texts = record.input if isinstance(record.input, dict) else {}
         outcome, failure = outcome_of(record.error)
         yield ForeignTrial(
-            sample=sample(record.example_id, record.input, record.reference_output, tags(_texts(record), how.tags)),
+            sample=sample(record.example_id, record.input, record.reference_output, tags(texts, how.tags)),
             attempt=record.repetition_number - 1,
             outcome=outcome,
             failure=failure,
@@ -66,10 +66,6 @@ def _trials(source: ImportSource, how: LogReading) -> Iterator[ForeignTrial]:
             usage=usage(input=record.prompt_token_count, output=record.completion_token_count),
             scores=by_name(_scores(record, how)),
         )
-
-
-def _texts(record: _Record) -> dict[str, Any]:
-    return record.input if isinstance(record.input, dict) else {}
 
 
 def _scores(record: _Record, how: LogReading) -> Iterator[tuple[str, Score | Unscored]]:

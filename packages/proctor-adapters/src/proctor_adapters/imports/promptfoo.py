@@ -31,20 +31,20 @@ MOST_RUNS = 200
 
 
 class _PromptfooResult(msgspec.Struct, frozen=True, rename="camel"):
-    provider: Any = None
-    prompt: dict[str, Any] = {}
+    provider: object = None
+    prompt: dict[str, object] = {}
     prompt_idx: int = 0
     vars: dict[str, Any] | None = None
-    test_case: dict[str, Any] | None = None
-    response: dict[str, Any] | None = None
-    error: Any = None
+    test_case: dict[str, object] | None = None
+    response: dict[str, object] | None = None
+    error: object = None
     success: bool | None = None
-    score: Any = None
+    score: object = None
     failure_reason: int = 0
-    grading_result: dict[str, Any] | None = None
-    latency_ms: Any = None
-    cost: Any = None
-    token_usage: dict[str, Any] | None = None
+    grading_result: dict[str, object] | None = None
+    latency_ms: object = None
+    cost: object = None
+    token_usage: dict[str, object] | None = None
 
     @property
     def agent(self) -> str:
@@ -56,14 +56,14 @@ class _PromptfooResult(msgspec.Struct, frozen=True, rename="camel"):
 
 class _Summary(msgspec.Struct, frozen=True):
     results: list[msgspec.Raw]
-    timestamp: Any = None
-    prompts: list[dict[str, Any]] = []
+    timestamp: object = None
+    prompts: list[dict[str, object]] = []
 
 
 class _PromptfooFile(msgspec.Struct, frozen=True, rename="camel"):
     results: _Summary
     eval_id: str | None = None
-    config: dict[str, Any] | None = None
+    config: dict[str, object] | None = None
 
 
 def knows(source: ImportSource) -> bool:
@@ -158,7 +158,7 @@ def _prompt(raw: object) -> tuple[Message, ...]:
     return (Message.of("user", text),)
 
 
-def _target(test: Mapping[str, Any]) -> Any:
+def _target(test: Mapping[str, object]) -> object:
     """Return the value of an assertion that states the whole answer."""
     stated = mappings(test.get("assert"))
     return next((each.get("value") for each in stated if each.get("type") == "equals"), None)

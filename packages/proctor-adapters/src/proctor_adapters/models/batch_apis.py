@@ -12,7 +12,7 @@ import asyncio
 import secrets
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from typing import Any, Protocol
+from typing import Protocol
 from urllib.parse import quote
 
 import msgspec
@@ -95,13 +95,13 @@ class _Noted(msgspec.Struct, frozen=True, kw_only=True):
 class _Batch(msgspec.Struct):
     id: str = ""
     status: str = ""
-    created_at: Any = None
+    created_at: object = None
     processing_status: str = ""
-    request_counts: Any = None
+    request_counts: object = None
     input_file_id: str | None = None
     output_file_id: str | None = None
     error_file_id: str | None = None
-    errors: Any = None
+    errors: object = None
 
 
 class _List(msgspec.Struct):
@@ -117,13 +117,13 @@ class _Response(msgspec.Struct):
 class _BatchResult(msgspec.Struct):
     type: str = ""
     message: msgspec.Raw = msgspec.Raw()
-    error: Any = None
+    error: object = None
 
 
 class _Row(msgspec.Struct):
     custom_id: str
     response: _Response | None = None
-    error: Any = None
+    error: object = None
     result: _BatchResult | None = None
 
 

@@ -8,7 +8,7 @@ import asyncio
 import json
 import os
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Self
 
@@ -172,7 +172,7 @@ class LocalModel:
         self.name = Path(name).name if is_path(name) else name
         self.concurrency = options.slots
         self.pictures = False
-        self.takes = _takes_none
+        self.takes: Callable[[File], bool] = lambda _: False  # the server is given text
         self.seed = options.seed
         self._reference = name
         self._options = options
@@ -277,11 +277,6 @@ def _in_words(messages: Sequence[Message], instruction: str = "") -> list[Messag
     if told and told[0].role == "system":
         instruction = f"{instruction}\n\n{told.pop(0).text}"
     return [Message.of("system", instruction), *told]
-
-
-def _takes_none(_: File) -> bool:
-    """Say that a file is not sent: the server is given text."""
-    return False
 
 
 def _said(message: Message) -> str:

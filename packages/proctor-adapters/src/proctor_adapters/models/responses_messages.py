@@ -5,7 +5,6 @@ comes back encrypted, and goes with the next request, right before the item that
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any
 
 import msgspec
 
@@ -66,7 +65,7 @@ class ResponsesReply(msgspec.Struct, gc=False):
     status: str | None = None
     incomplete_details: Incomplete | None = None
     usage: ResponsesTokens | None = None
-    error: Any = None
+    error: object = None
 
 
 class ResponsesEvent(msgspec.Struct, gc=False):
@@ -75,7 +74,7 @@ class ResponsesEvent(msgspec.Struct, gc=False):
     response: ResponsesReply | None = None
     code: str | None = None
     message: str | None = None
-    error: Any = None
+    error: object = None
 
 
 _reply = msgspec.json.Decoder(ResponsesReply)

@@ -10,7 +10,7 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from msgspec.structs import replace
 
@@ -45,6 +45,7 @@ from proctor_adapters.postgresql.connection import (
 
 if TYPE_CHECKING:
     from psycopg import Connection
+    from psycopg.rows import TupleRow
 
 T = TypeVar("T")
 PLAN_CHUNK = 10_000
@@ -88,7 +89,7 @@ class PostgresStore(TableStore):
         self._address = url
         self._patience = patience
         self._pid = os.getpid()
-        self._idle: list[Connection[Any]] = []
+        self._idle: list[Connection] = []
         self._held: dict[str, HeldRun] = {}
         self._beginning: set[str] = set()
         self._idle.append(open_tables(url, patience))
@@ -258,7 +259,7 @@ class PostgresStore(TableStore):
         row = encode_verdict(verdict, "scored", held.keys)
         return JudgedRow(held.number, clean(verdict.sample_id), verdict.attempt, row, spent)
 
-    async def _write(self, work: "Callable[[Connection[Any]], T]") -> T:
+    async def _write(self, work: "Callable[[Connection], T]") -> T:
         self._check_usable()
         return await asyncio.wrap_future(self._writer.call(work))
 
@@ -277,10 +278,10 @@ class PostgresStore(TableStore):
             )
         return held
 
-    def _rows(self, query: str, values: Mapping[str, object]) -> list[Any]:
+    def _rows(self, query: str, values: Mapping[str, object]) -> "list[TupleRow]":
         return self._read(lambda db: execute(db, query, values).fetchall())
 
-    def _read(self, work: "Callable[[Connection[Any]], T]") -> T:
+    def _read(self, work: "Callable[[Connection], T]") -> T:
         """Read with a connection of our own; while the server is away, wait for it."""
         import psycopg
 
@@ -302,7 +303,7 @@ class PostgresStore(TableStore):
                     self._idle.append(db)
 
 
-def _begin(db: "Connection[Any]", record: RunRecord, hold: Callable[[int, int], None]) -> int:
+def _begin(db: "Connection", record: RunRecord, hold: Callable[[int, int], None]) -> int:
     name, data = clean(record.id), encode(record)
     db.execute(
         "INSERT INTO runs (name, record, changed, epoch) VALUES (%s, %s, 0, 0) ON CONFLICT DO NOTHING", (name, data)
@@ -317,13 +318,13 @@ def _begin(db: "Connection[Any]", record: RunRecord, hold: Callable[[int, int], 
     return run
 
 
-def _share(db: "Connection[Any]", number: int, client: WritingConnection) -> int:
+def _share(db: "Connection", number: int, client: WritingConnection) -> int:
     check_epoch(db, number, client.epochs)
     client.share(db, number)
     return client.epochs[number]
 
 
-def _join(db: "Connection[Any]", number: int, run_id: str, epoch: int, client: WritingConnection) -> None:
+def _join(db: "Connection", number: int, run_id: str, epoch: int, client: WritingConnection) -> None:
     if not lock(db, number, is_shared=True):
         raise is_open(run_id, holder(db, number))
     if db.execute("SELECT epoch FROM runs WHERE id = %s", (number,)).fetchone() != (epoch,):
@@ -331,7 +332,7 @@ def _join(db: "Connection[Any]", number: int, run_id: str, epoch: int, client: W
     client.hold(number, epoch, is_shared=True)
 
 
-def let_go(db: "Connection[Any]", run_id: str, drop: Callable[[int], None], part: int = 0) -> None:
+def let_go(db: "Connection", run_id: str, drop: Callable[[int], None], part: int = 0) -> None:
     """Unlock a run whose opening failed."""
     for (number,) in db.execute("SELECT id FROM runs WHERE name = %s", (clean(run_id),)).fetchall():
         drop(number)
@@ -341,30 +342,30 @@ def let_go(db: "Connection[Any]", run_id: str, drop: Callable[[int], None], part
 _CHANGED = "changed = greatest(changed + 1, %s)"
 
 
-def _start_plan(db: "Connection[Any]", number: int, epochs: Epochs) -> bool:
+def _start_plan(db: "Connection", number: int, epochs: Epochs) -> bool:
     check_epoch(db, number, epochs)
     return plan.start(db, number)
 
 
-def _judge(db: "Connection[Any]", rows: Sequence[JudgedRow], epochs: Epochs) -> None:
+def _judge(db: "Connection", rows: Sequence[JudgedRow], epochs: Epochs) -> None:
     for start in range(0, len(rows), JUDGED_CHUNK):
         judge(db, rows[start : start + JUDGED_CHUNK], epochs)
 
 
-def _save(db: "Connection[Any]", number: int, record: RunRecord, epochs: Epochs) -> None:
+def _save(db: "Connection", number: int, record: RunRecord, epochs: Epochs) -> None:
     check_epoch(db, number, epochs)
     query = f"UPDATE runs SET record = %s, {_CHANGED} WHERE id = %s"  # noqa: S608 - constants
     db.execute(query, (encode(record), time.time_ns(), number))
 
 
-def _end(db: "Connection[Any]", number: int, record: RunRecord, epochs: Epochs, *, by: int) -> None:
+def _end(db: "Connection", number: int, record: RunRecord, epochs: Epochs, *, by: int) -> None:
     """End a run; raising the epoch refuses what others would still write to it."""
     _save(db, number, record, epochs)
     db.execute("UPDATE runs SET epoch = epoch + %s WHERE id = %s", (by, number))
     db.execute("ANALYZE trials, scores, records, contents")  # else the first readers of a large run wait for minutes
 
 
-def _remove(db: "Connection[Any]", number: int, run_id: str) -> None:
+def _remove(db: "Connection", number: int, run_id: str) -> None:
     if not lock(db, number):
         raise is_open(run_id, holder(db, number))
     deletion.remove(db, number)
@@ -384,13 +385,13 @@ def is_open(run_id: str, process: int | None) -> BadInput:
     )
 
 
-def _close(pid: int, writer: StoreWriter, idle: "list[Connection[Any]]") -> None:
+def _close(pid: int, writer: StoreWriter, idle: "list[Connection]") -> None:
     if os.getpid() != pid:  # a forked child must not touch the connections of its parent
         return
     writer.close()
     _close_all(idle)
 
 
-def _close_all(idle: "list[Connection[Any]]") -> None:
+def _close_all(idle: "list[Connection]") -> None:
     while idle:
         idle.pop().close()

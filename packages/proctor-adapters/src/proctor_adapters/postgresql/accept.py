@@ -2,7 +2,7 @@
 
 # ruff: noqa: S608 - the statements are composed of constants in this file
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from proctor.core.errors import BadInput
 from proctor.core.trial import RETRYABLE
@@ -148,7 +148,7 @@ class JudgedRow(NamedTuple):
 
 
 def accept_new(
-    db: "Connection[Any]",
+    db: "Connection",
     additions: Sequence[Addition],
     epochs: Epochs,
     scorers: Mapping[str, int],
@@ -175,7 +175,7 @@ def accept_new(
 
 
 def accept_again(
-    db: "Connection[Any]",
+    db: "Connection",
     addition: Addition,
     epochs: Epochs,
     scorers: Mapping[str, int],
@@ -204,7 +204,7 @@ def accept_again(
     return None
 
 
-def judge(db: "Connection[Any]", judged: Sequence[JudgedRow], epochs: Epochs) -> None:
+def judge(db: "Connection", judged: Sequence[JudgedRow], epochs: Epochs) -> None:
     """Append verdicts to stored trials, in a transaction.
 
     Raises:
@@ -229,7 +229,7 @@ def judge(db: "Connection[Any]", judged: Sequence[JudgedRow], epochs: Epochs) ->
     spend(db, [(trials[index], row.spent) for index, row in enumerate(judged)])
 
 
-def number_scorers(db: "Connection[Any]", names: Iterable[str]) -> dict[str, int]:
+def number_scorers(db: "Connection", names: Iterable[str]) -> dict[str, int]:
     """Return the numbers of scorers; new ones get one."""
     asked = sorted(names)
     db.execute("INSERT INTO scorers (name) SELECT unnest(%s::text[]) ON CONFLICT DO NOTHING", (asked,))
@@ -237,7 +237,7 @@ def number_scorers(db: "Connection[Any]", names: Iterable[str]) -> dict[str, int
 
 
 def stored_trials(
-    db: "Connection[Any]", keys: Sequence[Addition] | Sequence[JudgedRow], epochs: Epochs
+    db: "Connection", keys: Sequence[Addition] | Sequence[JudgedRow], epochs: Epochs
 ) -> list[StoredTrial]:
     """Return those of the trials that are stored, and lock them until the transaction ends."""
     rows = [(key.run, epochs.get(key.run), key.name, key.attempt) for key in keys]
@@ -246,7 +246,7 @@ def stored_trials(
     return [StoredTrial(*row) for row in db.execute(_STORED, asked, binary=True)]
 
 
-def append(db: "Connection[Any]", judged: Sequence[tuple[StoredTrial, VerdictRow]], scorers: Mapping[str, int]) -> None:
+def append(db: "Connection", judged: Sequence[tuple[StoredTrial, VerdictRow]], scorers: Mapping[str, int]) -> None:
     """Write verdicts, each with the number of its record."""
     rows = [
         (at.sample, at.attempt, at.tags, at.cluster, at.number, *_score_row(verdict, scorers)) for at, verdict in judged
@@ -255,14 +255,14 @@ def append(db: "Connection[Any]", judged: Sequence[tuple[StoredTrial, VerdictRow
         db.execute(_APPEND, _arrays(_PLACED, rows))
 
 
-def spend(db: "Connection[Any]", paid: Sequence[tuple[StoredTrial, Sequence[float | None]]]) -> None:
+def spend(db: "Connection", paid: Sequence[tuple[StoredTrial, Sequence[float | None]]]) -> None:
     """Add to what was spent on trials."""
     rows = [(at.sample, at.attempt, *spent) for at, spent in paid if any(spent)]
     if rows:
         db.execute(_SPEND, _arrays(_PAID, rows))
 
 
-def _keep_files(db: "Connection[Any]", additions: Sequence[Addition], epochs: Epochs) -> None:
+def _keep_files(db: "Connection", additions: Sequence[Addition], epochs: Epochs) -> None:
     """Write the files of trials, so that they are durable before the trials count; one at a time, as they may be large."""
     for addition in additions:
         for digest, data in addition.files.items():
@@ -270,12 +270,12 @@ def _keep_files(db: "Connection[Any]", additions: Sequence[Addition], epochs: Ep
             db.execute(_KEEP_FILE, values)
 
 
-def _is_newest(db: "Connection[Any]", old: StoredTrial, data: bytes) -> bool:
+def _is_newest(db: "Connection", old: StoredTrial, data: bytes) -> bool:
     query = "SELECT data FROM records WHERE sample = %s AND attempt = %s AND scorer = 0 ORDER BY number DESC LIMIT 1"
     return db.execute(query, (old.sample, old.attempt), binary=True).fetchone() == (data,)
 
 
-def _why_not(db: "Connection[Any]", addition: Addition, epochs: Epochs) -> BadInput:
+def _why_not(db: "Connection", addition: Addition, epochs: Epochs) -> BadInput:
     try:
         check_epoch(db, addition.run, epochs)
     except BadInput as error:
@@ -283,7 +283,7 @@ def _why_not(db: "Connection[Any]", addition: Addition, epochs: Epochs) -> BadIn
     return BadInput("The sample '{id}' is not in the plan of the run.", id=addition.name)
 
 
-def check_epoch(db: "Connection[Any]", run: int, epochs: Epochs) -> None:
+def check_epoch(db: "Connection", run: int, epochs: Epochs) -> None:
     """Refuse to write a run that another process has begun since; it stays so until the transaction ends.
 
     Raises:

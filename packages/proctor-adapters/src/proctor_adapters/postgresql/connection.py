@@ -49,7 +49,7 @@ SET tcp_keepalives_idle TO 30; SET tcp_keepalives_interval TO 10; SET tcp_keepal
 """  # a database may have been set up with less; a machine that vanishes keeps its locks until TCP notices
 
 
-def connect(address: str) -> "Connection[Any]":
+def connect(address: str) -> "Connection":
     """Connect without implicit transactions.
 
     Raises:
@@ -72,7 +72,7 @@ def connect(address: str) -> "Connection[Any]":
             url=shown(address),
             error=shown(str(error).strip().splitlines()[0]),
         ) from None
-    options: dict[str, Any] = {**DEFAULTS, **asked, "application_name": _this_process()}
+    options: dict[str, Any] = {**DEFAULTS, **asked, "application_name": f"proctor {_machine()} {os.getpid()}"}
     db = psycopg.connect(make_conninfo("", **options), autocommit=True)
     db.execute(_SETTINGS)
     for dumper in (Escaped, EscapedBinary):
@@ -82,7 +82,7 @@ def connect(address: str) -> "Connection[Any]":
     return db
 
 
-def open_tables(address: str, patience: float) -> "Connection[Any]":
+def open_tables(address: str, patience: float) -> "Connection":
     """Connect to a store, whose tables are created or changed first where need be.
 
     A server that restarts is waited for; one that nobody has at this address for a moment only.
@@ -122,7 +122,7 @@ def shown(address: str) -> str:
     return redact(re.sub(r"(://[^:/@?\s]*):\S*@", rf"\1:{HIDDEN}@", address))
 
 
-def execute(db: "Connection[Any]", query: str, values: Mapping[str, object]) -> "Cursor[Any]":
+def execute(db: "Connection", query: str, values: Mapping[str, object]) -> "Cursor":
     """Run a statement that has `:name` for each value."""
     return db.execute(_named(query), values, binary=True)
 
@@ -132,7 +132,7 @@ def _named(query: str) -> bytes:
     return re.sub(r"(?<!:):([a-z_]+)", r"%(\1)s", query).encode()
 
 
-def bring_up(db: "Connection[Any]") -> None:
+def bring_up(db: "Connection") -> None:
     """Create the tables where there are none; any number of clients may do so at once.
 
     Raises:
@@ -157,17 +157,13 @@ def bring_up(db: "Connection[Any]") -> None:
         )
 
 
-def _version(db: "Connection[Any]") -> int | None:
+def _version(db: "Connection") -> int | None:
     # not to_regclass: after the wait for a lock it answers from a stale cache
     table = "SELECT 1 FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace WHERE nspname = 'proctor' AND relname = 'layout'"
     if db.execute(table).fetchone() is None:
         return None
     row = db.execute("SELECT version FROM proctor.layout").fetchone()
     return None if row is None else int(row[0])
-
-
-def _this_process() -> str:
-    return f"proctor {_machine()} {os.getpid()}"
 
 
 def process_of(application: str | None) -> int:
@@ -218,7 +214,7 @@ class WritingConnection:
     def __init__(self, address: str, patience: float) -> None:
         self._address = address
         self._patience = patience
-        self._db: Connection[Any] | None = None
+        self._db: Connection | None = None
         self._id = uuid.uuid4()
         self._sent = self._there = 0  # the last transaction as known here, and as stored there
         self.epochs: dict[int, int] = {}
@@ -235,7 +231,7 @@ class WritingConnection:
         else:
             self._shared.discard(run)
 
-    def share(self, db: "Connection[Any]", run: int) -> None:
+    def share(self, db: "Connection", run: int) -> None:
         """Turn this connection's exclusive lock on a run into a shared one."""
         lock(db, run, is_shared=True)
         db.execute("SELECT pg_advisory_unlock(%s, %s)", (RUN_LOCK, run))
@@ -250,10 +246,9 @@ class WritingConnection:
     def accept(self, additions: Sequence[Addition]) -> list[BadInput | None]:
         """Write trials; return for each why it was not accepted, or None."""
         self._learn_scorers(verdict.scorer for addition in additions for verdict in addition.verdicts)
+        backwards = reversed(list(enumerate(additions)))
         places = list(
-            {
-                (addition.run, addition.name, addition.attempt): index for index, addition in _backwards(additions)
-            }.values()
+            {(addition.run, addition.name, addition.attempt): index for index, addition in backwards}.values()
         )
         new = [additions[index] for index in places]
         accepted = self._commit(lambda db, sent: accepting.accept_new(db, new, self.epochs, self._scorers, sent))
@@ -265,11 +260,11 @@ class WritingConnection:
                 errors[index] = error
         return errors
 
-    def transact(self, work: "Callable[[Connection[Any]], T]") -> T:
+    def transact(self, work: "Callable[[Connection], T]") -> T:
         """Run a function in a transaction, again if the line was cut before it was committed."""
         results: list[T] = []
 
-        def run(db: "Connection[Any]", sent: Mapping[str, object]) -> None:
+        def run(db: "Connection", sent: Mapping[str, object]) -> None:
             with db.transaction():
                 results.append(work(db))
                 db.execute("UPDATE writers SET sent = %(sent)s WHERE id = %(writer)s", sent)
@@ -288,7 +283,7 @@ class WritingConnection:
                 self._db.execute("SELECT pg_advisory_unlock_all()")  # the server notices the end of a connection later
             self._db.close()
 
-    def _commit(self, work: "Callable[[Connection[Any], Mapping[str, object]], T]") -> T | None:
+    def _commit(self, work: "Callable[[Connection, Mapping[str, object]], T]") -> T | None:
         """Run what commits one transaction; return None if it was committed and the line was cut before that was known."""
         import psycopg
 
@@ -319,7 +314,7 @@ class WritingConnection:
                 self._sent = self._there = self._sent + 1
                 return result
 
-    def _connected(self, pauses: Pauses) -> "Connection[Any]":
+    def _connected(self, pauses: Pauses) -> "Connection":
         if self._db is not None and not self._db.closed:
             return self._db
         db = connect(self._address)
@@ -344,7 +339,7 @@ class WritingConnection:
         return {"writer": self._id, "sent": self._sent + 1}
 
     def _accept_again(
-        self, db: "Connection[Any]", additions: Sequence[Addition], *, is_unsure: bool
+        self, db: "Connection", additions: Sequence[Addition], *, is_unsure: bool
     ) -> list[BadInput | None]:
         return [
             accepting.accept_again(db, addition, self.epochs, self._scorers, self._mark(), is_unsure=is_unsure)
@@ -356,11 +351,7 @@ class WritingConnection:
             self._scorers |= self.transact(lambda db: accepting.number_scorers(db, new))
 
 
-def _backwards(additions: Sequence[Addition]) -> Iterable[tuple[int, Addition]]:
-    return reversed(list(enumerate(additions)))
-
-
-def _lock_again(db: "Connection[Any]", run: int, epoch: int, pauses: Pauses, *, is_shared: bool, part: int) -> bool:
+def _lock_again(db: "Connection", run: int, epoch: int, pauses: Pauses, *, is_shared: bool, part: int) -> bool:
     """Lock a run for a new connection; False if another process has begun it since."""
     while True:
         is_locked = lock(db, run, is_shared=is_shared) and (not part or lock(db, run, part=part))
@@ -370,14 +361,14 @@ def _lock_again(db: "Connection[Any]", run: int, epoch: int, pauses: Pauses, *, 
             return is_locked
 
 
-def lock(db: "Connection[Any]", run: int, *, is_shared: bool = False, part: int = 0) -> bool:
+def lock(db: "Connection", run: int, *, is_shared: bool = False, part: int = 0) -> bool:
     """Try to lock a run, or a part of it, for this connection; others may share it, but not lock it alone."""
     function = "pg_try_advisory_lock_shared" if is_shared else "pg_try_advisory_lock"
     row = db.execute(f"SELECT {function}(%s, %s)", (RUN_LOCK + part, run)).fetchone()
     return row == (True,)
 
 
-def unlock(db: "Connection[Any]", run: int, part: int = 0) -> None:
+def unlock(db: "Connection", run: int, part: int = 0) -> None:
     """Unlock a run and a part of it, however often and in which way this connection has locked them."""
     for kind in {RUN_LOCK + part, RUN_LOCK}:
         for function in ("pg_advisory_unlock", "pg_advisory_unlock_shared"):
@@ -385,7 +376,7 @@ def unlock(db: "Connection[Any]", run: int, part: int = 0) -> None:
                 pass
 
 
-def holder(db: "Connection[Any]", run: int, part: int = 0) -> int | None:
+def holder(db: "Connection", run: int, part: int = 0) -> int | None:
     """Return the process that has a run, or a part of it, open, 0 if it is on another machine or cannot be seen; None if none has."""
     row = execute(db, queries.WRITER, {"kind": RUN_LOCK + part, "run": run}).fetchone()
     return None if row is None else process_of(row[0])

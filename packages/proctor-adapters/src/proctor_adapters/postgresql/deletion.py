@@ -53,13 +53,13 @@ SET LOCAL synchronous_commit TO off
 """  # by index, whatever is known of tables that have just lost or got a million rows; a piece that is lost is deleted again
 
 
-def remove(db: "Connection[Any]", run: int) -> None:
+def remove(db: "Connection", run: int) -> None:
     """Delete a run, in a transaction; its samples and trials, which nobody can find any more, stay."""
     for statement in _RUN:
         execute(db, statement, {"run": run})
 
 
-def purge_all(read: "Callable[[Callable[[Connection[Any]], Any]], Any]") -> None:
+def purge_all(read: "Callable[[Callable[[Connection], Any]], Any]") -> None:
     """Delete the rows of all runs that were removed.
 
     Args:
@@ -77,19 +77,19 @@ def purge_all(read: "Callable[[Callable[[Connection[Any]], Any]], Any]") -> None
             pass  # what failed in a piece is raised here
 
 
-def pieces(db: "Connection[Any]") -> list[tuple[int, int]]:
+def pieces(db: "Connection") -> list[tuple[int, int]]:
     """Return ranges of samples that make up all runs that were removed."""
     return [piece for (run,) in execute(db, _LEFT, {}).fetchall() for piece in _pieces(db, run)]
 
 
-def _pieces(db: "Connection[Any]", run: int) -> Iterator[tuple[int, int]]:
+def _pieces(db: "Connection", run: int) -> Iterator[tuple[int, int]]:
     values = {"first": first_sample(run), "last": first_sample(run + 1)}
     for least, most in execute(db, _SPAN, values).fetchall():
         for first in range(least, most + 1, PIECE):
             yield first, first + PIECE
 
 
-def purge_contents(db: "Connection[Any]", piece: tuple[int, int]) -> None:
+def purge_contents(db: "Connection", piece: tuple[int, int]) -> None:
     """Delete the contents of a piece that no run needs; they are found by its samples, so these go later."""
     with db.transaction():
         db.execute(_SETTINGS)
@@ -97,7 +97,7 @@ def purge_contents(db: "Connection[Any]", piece: tuple[int, int]) -> None:
         execute(db, _CONTENTS, _values(piece))
 
 
-def purge_rows(db: "Connection[Any]", piece: tuple[int, int]) -> None:
+def purge_rows(db: "Connection", piece: tuple[int, int]) -> None:
     """Delete the rows of a piece; doing it twice, also at the same time, does no harm."""
     with db.transaction():
         db.execute(_SETTINGS)

@@ -2,7 +2,7 @@
 
 # ruff: noqa: S608 - the statements are composed of constants in this file
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from proctor.core.digest import digest_bytes
 from proctor.core.sample import Sample
@@ -32,7 +32,7 @@ WHERE id = :run RETURNING (SELECT coalesce(CAST(sum(size) AS bigint), 0) FROM un
 """
 
 
-def start(db: "Connection[Any]", run: int) -> bool:
+def start(db: "Connection", run: int) -> bool:
     """Delete an interrupted plan; return True if the run has trials already, which keeps its plan."""
     db.execute("UPDATE runs SET plan_tags = NULL WHERE id = %s", (run,))
     span = (first_sample(run), first_sample(run + 1))
@@ -42,7 +42,7 @@ def start(db: "Connection[Any]", run: int) -> bool:
     return False
 
 
-def extend(db: "Connection[Any]", run: int, place: int, samples: Sequence[Sample], *, is_there: bool) -> None:
+def extend(db: "Connection", run: int, place: int, samples: Sequence[Sample], *, is_there: bool) -> None:
     """Add samples to the plan, the first of them at this position.
 
     Args:
@@ -68,7 +68,7 @@ def extend(db: "Connection[Any]", run: int, place: int, samples: Sequence[Sample
         raise twice(_named_in(error, rows)) from None
 
 
-def _new_rows(db: "Connection[Any]", run: int, rows: Sequence[PlannedRow]) -> list[PlannedRow]:
+def _new_rows(db: "Connection", run: int, rows: Sequence[PlannedRow]) -> list[PlannedRow]:
     """Return the samples that are not planned yet; the others must be at their positions."""
     names = [name for _, name, _, _ in rows]
     query = "SELECT name, sample FROM samples JOIN unnest(%s::text[]) AS asked (name) USING (name) WHERE run = %s"
@@ -87,7 +87,7 @@ def _named_in(error: "UniqueViolation", rows: Sequence[PlannedRow]) -> str:
     return max((name for _, name, _, _ in rows if f"=({escape(name)}, " in detail), key=len, default="?")
 
 
-def finish(db: "Connection[Any]", run: int, count: int) -> None:
+def finish(db: "Connection", run: int, count: int) -> None:
     """Complete a plan of `count` samples.
 
     Raises:
@@ -101,7 +101,7 @@ def finish(db: "Connection[Any]", run: int, count: int) -> None:
         raise other_plan()
 
 
-def _number_tags(db: "Connection[Any]", texts: Sequence[str]) -> dict[str, int]:
+def _number_tags(db: "Connection", texts: Sequence[str]) -> dict[str, int]:
     digests = {bytes.fromhex(digest_bytes(text.encode())): text for text in texts}
     db.execute(
         "INSERT INTO tag_sets (digest, tags) SELECT * FROM unnest(%s::bytea[], %s::text[]) ON CONFLICT DO NOTHING",

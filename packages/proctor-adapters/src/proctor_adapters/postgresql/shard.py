@@ -9,7 +9,7 @@ import asyncio
 import time
 from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -32,6 +32,7 @@ from proctor_adapters.postgresql.connection import execute, holder, lock, unlock
 
 if TYPE_CHECKING:
     from psycopg import Connection
+    from psycopg.rows import TupleRow
 
 PAUSE_SECONDS = 0.2
 CLOSING_SECONDS = 10.0  # how long a shard waits for one that concludes the run
@@ -141,7 +142,7 @@ class ShardStore(PostgresStore):
             used = used + Usage(**dict(zip(SPENT, (*(value or 0 for value in row[:-1]), row[-1]), strict=True)))
         return used
 
-    def _of_own(self, run_id: str, query: str) -> Iterable[Any]:
+    def _of_own(self, run_id: str, query: str) -> "Iterable[TupleRow]":
         """Yield the rows of a query about the samples of the shard, for a page of them at a time."""
         number, _ = self._find(run_id)
         ids = (clean(sample.id) for sample in self.read())
@@ -149,7 +150,7 @@ class ShardStore(PostgresStore):
             condition, values = queries.named(chunk)
             yield from self._rows(query.format(condition), {"run": number, **values})
 
-    def _enter(self, db: "Connection[Any]", record: RunRecord) -> int | None:
+    def _enter(self, db: "Connection", record: RunRecord) -> int | None:
         """Join a run, or create it, and return its number; None if it has to be waited for."""
         name, whole = clean(record.id), replace(record, spec=replace(record.spec, shard=None), planned=0)
         db.execute(
@@ -184,11 +185,11 @@ class ShardStore(PostgresStore):
         run: int = number
         return run
 
-    def _keep(self, db: "Connection[Any]", number: int, record: RunRecord) -> None:
+    def _keep(self, db: "Connection", number: int, record: RunRecord) -> None:
         check_epoch(db, number, self._client.epochs)
         db.execute(_KEEP, (number, self.shard.number, self.shard.of, encode(record)))
 
-    def _merge(self, db: "Connection[Any]", number: int, record: RunRecord) -> None:
+    def _merge(self, db: "Connection", number: int, record: RunRecord) -> None:
         """Put the record of the run together; the lock of this shard is released before others see that it has ended."""
         self._keep(db, number, record)
         unlock(db, number, self.shard.number)
@@ -223,7 +224,7 @@ class ShardStore(PostgresStore):
         )
 
 
-def _is_played(db: "Connection[Any]", number: int, planned: int) -> bool:
+def _is_played(db: "Connection", number: int, planned: int) -> bool:
     """True if nobody is at the run any more and all trials are there: who played it as a whole left no record of its shards."""
     if holder(db, number) is not None:
         return False

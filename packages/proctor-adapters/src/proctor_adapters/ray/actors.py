@@ -187,7 +187,7 @@ class Actor:
         actor: Any,
         reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
-        keep: Callable[[Any], None],
+        keep: Callable[[object], None],
     ) -> None:
         self._keep = keep
         self.reader = reader

@@ -17,7 +17,7 @@ class HostReport(NamedTuple):
     proctor: str
 
 
-def host_class() -> type[Any]:
+def host_class() -> type[object]:
     class Host:
         """Starts one worker process in the project that was sent, and ends with it."""
 

@@ -6,7 +6,7 @@ the metrics that see this otherwise. Rules and source: `proctor_judging.matching
 """
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
@@ -31,7 +31,7 @@ class AdkCriteriaOptions(msgspec.Struct, frozen=True, kw_only=True):
     count_thoughts: thoughts of the agent are part of its answer, as ADK has it.
     """
 
-    match_type: Any = "EXACT"
+    match_type: object = "EXACT"
     ignore_args: bool = False
     count_thoughts: bool = False
     trajectory_threshold: float = 1.0

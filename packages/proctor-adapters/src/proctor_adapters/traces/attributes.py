@@ -58,7 +58,7 @@ def attributes_by_name(attributes: object) -> dict[str, object]:
     raise ValueError
 
 
-def tree(attributes: Mapping[str, Any]) -> dict[str, object]:
+def tree(attributes: Mapping[str, object]) -> dict[str, object]:
     """Return dotted names as a tree; where a name is both a value and a branch, the value is under ''.
 
     >>> tree({"a.0.b": 1, "a.0.c": 2, "a": 3})
@@ -92,7 +92,7 @@ def at(branch: object, path: str) -> Any:
     return branch
 
 
-def leaf(branch: object, path: str) -> Any:
+def leaf(branch: object, path: str) -> object:
     """Return the value at a path, not the branch below it."""
     value = at(branch, path)
     return value.get("") if isinstance(value, dict) and "" in value else value

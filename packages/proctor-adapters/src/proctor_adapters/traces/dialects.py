@@ -239,7 +239,7 @@ def _is_openinference_tool(span: TraceSpan) -> bool:
     return KINDS.get(text(span.attributes, "openinference.span.kind").lower()) == "tool"
 
 
-def _arguments(span: TraceSpan) -> Iterator[Any]:
+def _arguments(span: TraceSpan) -> Iterator[object]:
     """Yield the arguments as each convention has them; None where it has none."""
     if _is_openinference_tool(span):
         given = first_leaf(span.attributes, "tool_call.function.arguments", "input.value")

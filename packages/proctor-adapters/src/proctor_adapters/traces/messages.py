@@ -10,13 +10,12 @@ import binascii
 import json
 from base64 import b64decode
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
 
 from msgspec.structs import replace
 
 from proctor.chat.agent_replies import call_of, clean
 from proctor.core.media_type import OCTETS, media_type_of
-from proctor.core.sample import File, Message, Part, Reasoning, Role, Text, ToolCall, ToolResult
+from proctor.core.sample import File, JsonObject, Message, Part, Reasoning, Role, Text, ToolCall, ToolResult
 from proctor_adapters.traces.attributes import at, decode_json, first_leaf, identity, items, text, tree
 
 ROLES: Mapping[str, Role] = {
@@ -104,7 +103,7 @@ def split_at_known(sent: Sequence[object], is_known: Callable[[Message], bool]) 
     return None, newest[::-1]
 
 
-def _parts(value: Mapping[str, Any], role: Role) -> Iterator[Part]:
+def _parts(value: JsonObject, role: Role) -> Iterator[Part]:
     thought = text(value, "reasoning_content", "reasoning")
     if thought:
         yield Reasoning(text=clean(thought))

@@ -7,7 +7,6 @@ The last is how the file exporter of the OpenTelemetry collector writes them (`f
 from collections.abc import Iterator
 from io import BufferedIOBase
 from pathlib import Path
-from typing import Any
 
 from proctor.core.errors import BadInput, needs
 
@@ -22,7 +21,7 @@ def is_named_so(path: Path) -> bool:
     return path.name.removesuffix(".gz").endswith(SUFFIXES)
 
 
-def messages(path: Path, file: BufferedIOBase, most_bytes: int) -> Iterator[dict[str, Any]]:
+def messages(path: Path, file: BufferedIOBase, most_bytes: int) -> Iterator[dict[str, object]]:
     """Yield the messages of a file in the form of JSON; of a single one, its resources one by one.
 
     Raises:

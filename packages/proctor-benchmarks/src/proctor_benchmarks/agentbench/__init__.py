@@ -5,7 +5,6 @@ clone of the repository at v0.2; loops, statuses and numbers are the official on
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import msgspec
 
@@ -44,7 +43,7 @@ class AgentBenchOptions(msgspec.Struct, frozen=True, kw_only=True):
     mind2web: str | None = None
     database: Engine = "mariadb"
     python: str = "python3.10"
-    host: str | Mapping[str, Any] | None = None
+    host: str | Mapping[str, object] | None = None
     sparql: str | None = None
     alfworld: str | None = None
 

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import msgspec
 
@@ -74,7 +74,7 @@ class AlfworldPart:
         The agent sees the list of actions only in the last message: it is removed from the one before.
         """
         game: str = sample.meta["item"]["game"]
-        log: list[dict[str, Any]] = []
+        log: list[dict[str, object]] = []
         async with self._make(game) as household:
             seen = await household.reset()
             start = "Here is your task. " + "\n".join(seen.observation.split("\n\n")[1:]) + _offer(seen)

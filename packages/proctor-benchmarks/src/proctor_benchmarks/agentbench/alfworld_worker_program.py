@@ -14,15 +14,15 @@ class Game:
         wanted = textworld.EnvInfos(won=True, admissible_commands=True)
         self._game = textworld.start(path, wanted, wrappers=[lambda game: AlfredDemangler(game, shuffle=False)])
 
-    def reset(self) -> dict[str, Any]:
+    def reset(self) -> dict[str, object]:
         return _shown(self._game.reset(), done=False)
 
-    def step(self, action: str) -> dict[str, Any]:
+    def step(self, action: str) -> dict[str, object]:
         state, _, done = self._game.step(action)
         return _shown(state, done=bool(done))
 
 
-def _shown(state: Mapping[str, Any], *, done: bool) -> dict[str, Any]:
+def _shown(state: Mapping[str, Any], *, done: bool) -> dict[str, object]:
     return {
         "observation": state["feedback"],
         "actions": list(state["admissible_commands"]),

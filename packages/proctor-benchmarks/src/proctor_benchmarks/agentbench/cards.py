@@ -7,10 +7,10 @@ import json
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 from proctor.core.errors import BadInput, EnvironmentFailed
-from proctor.core.sample import Message, Sample
+from proctor.core.sample import JsonObject, Message, Sample
 from proctor.isolation import WorkerLimits, WorkerRaised, Workers
 from proctor_benchmarks.agentbench.conversation import EndedSample, History, Loop
 from proctor_benchmarks.agentbench.official import CARD_HEALTH, Status
@@ -21,7 +21,7 @@ LIMITS = WorkerLimits(seconds=660.0, processes=256)  # a whole game has 600 offi
 STATUSES: Sequence[Status] = ("completed", "agent invalid action", "agent validation failed", "agent context limit")
 _ROLES: Mapping[str, Literal["user", "assistant"]] = {"user": "user", "agent": "assistant"}
 
-Game = Mapping[str, Any]  # `winner`, `replay`, and `tries`: the numbers of tries by file, for both players
+Game = JsonObject  # `winner`, `replay`, and `tries`: the numbers of tries by file, for both players
 
 
 def tally(games: Sequence[Game], player: int) -> dict[str, int]:

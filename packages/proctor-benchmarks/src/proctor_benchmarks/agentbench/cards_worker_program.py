@@ -10,7 +10,6 @@ import subprocess
 import tempfile
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 PLAYER = str(Path(__file__).with_name("cards_player.py"))
 GIVEN_UP = "### LLM ERROR EXIT ###"  # which the official player reads as no reply
@@ -72,7 +71,7 @@ class Game:
                     return listening.accept()[0]
         return None
 
-    def turn(self, reply: str | None, first: bool) -> dict[str, Any]:
+    def turn(self, reply: str | None, first: bool) -> dict[str, object]:
         """Give the player a reply, none where it did not fit; return what it asks next, or how the game ended."""
         if not first:
             self._status = CONTEXT_LIMIT if reply is None else self._status
@@ -84,7 +83,7 @@ class Game:
                 return {"history": json.loads(text)}
         return {"status": self._status, **self._ended()}
 
-    def _ended(self) -> dict[str, Any]:
+    def _ended(self) -> dict[str, object]:
         try:
             self._judge.wait(SECONDS)
         except subprocess.TimeoutExpired:

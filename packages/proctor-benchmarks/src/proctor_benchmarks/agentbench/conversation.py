@@ -16,13 +16,13 @@ Source: THUDM/AgentBench, v0.2, commit 41e6807349f7, `src/server/task.py` (`Sess
 
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
-from typing import Any, Self
+from typing import Self
 
 import msgspec
 
 from proctor.core.declared import MakerInfo
 from proctor.core.errors import BadInput, EnvironmentFailed, ProctorError
-from proctor.core.sample import FreshTurn, Message, Sample, ToolCall, ToolResult, Turn
+from proctor.core.sample import FreshTurn, JsonObject, Message, Sample, ToolCall, ToolResult, Turn
 from proctor.core.task import Environment
 from proctor.core.trajectory import Trajectory
 from proctor.engine.acting import Acting
@@ -38,7 +38,7 @@ class EndedSample(msgspec.Struct, frozen=True, kw_only=True):
     """How a sample ended, and what the official code keeps of it."""
 
     status: Status
-    result: Mapping[str, Any] | None = None
+    result: JsonObject | None = None
 
 
 History = list[Message]  # roles `user` and `assistant`; the latter is called `agent` officially

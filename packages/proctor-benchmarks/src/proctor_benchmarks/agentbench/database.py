@@ -3,12 +3,13 @@
 import asyncio
 import shutil
 from collections import defaultdict
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 from proctor.core.errors import BadInput, EnvironmentDied, EnvironmentFailed, MissingExtra
+from proctor.core.sample import JsonObject
 from proctor.isolation import Instance, WorkerLimits, WorkerRaised, Workers, find_packages
 from proctor.isolation.limits import MEGABYTE
 
@@ -80,7 +81,7 @@ class Databases:
             await self._workers.__aexit__(*raised)
 
     @asynccontextmanager
-    async def open(self, table: Mapping[str, Any]) -> AsyncIterator[WorkerTable]:
+    async def open(self, table: JsonObject) -> AsyncIterator[WorkerTable]:
         """Create a table and drop it afterwards; columns that the database refuses leave no table, as in the official code.
 
         Raises:

@@ -19,7 +19,7 @@ import msgspec
 
 from proctor.config import check_choice
 from proctor.core.errors import BadInput
-from proctor.core.sample import Sample
+from proctor.core.sample import JsonObject, Sample
 from proctor.core.sentence import Sentence, say
 from proctor.datasets.formats import READERS, FileReading
 from proctor.runtime.json_file import read_json, read_json_lines
@@ -162,7 +162,7 @@ def _os(root: Path, split: Split) -> Iterator[Sample]:
                 yield _sample("os", split, index, problem, tags={"evaluation": kind})
 
 
-def _problem(entry: Mapping[str, Any], scripts: Path) -> dict[str, object]:
+def _problem(entry: JsonObject, scripts: Path) -> dict[str, object]:
     """Return a problem with the texts of its scripts, each as `[language, text]`; a null among the checks is the example."""
     evaluation, create = entry["evaluation"], entry.get("create")
     create = create if isinstance(create, dict) else {}  # some have an empty list

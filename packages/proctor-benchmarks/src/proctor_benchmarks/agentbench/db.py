@@ -8,9 +8,8 @@ import json
 import re
 from collections.abc import Generator, Mapping
 from pathlib import Path
-from typing import Any
 
-from proctor.core.sample import Message, Sample
+from proctor.core.sample import JsonObject, Message, Sample
 from proctor.models.named import OpenedModels
 from proctor_benchmarks.agentbench.conversation import EndedSample, History, Loop
 from proctor_benchmarks.agentbench.database import Databases, WorkerTable
@@ -73,12 +72,12 @@ def sql_of(reply: str) -> str | None:
     return sql if opening and closing else None
 
 
-def question(entry: Mapping[str, Any]) -> Message:
+def question(entry: Mapping[str, object]) -> Message:
     """Return the message that asks what an entry asks."""
     return Message.of("user", f"{entry['description']}\n{entry['add_description']}")
 
 
-async def result(entry: Mapping[str, Any], table: WorkerTable, answer: str) -> dict[str, str]:
+async def result(entry: JsonObject, table: WorkerTable, answer: str) -> dict[str, str]:
     """Return the official result; the answer to a change is the digest of the table."""
     kind = entry["type"][0]
     return {"answer": await table.digest() if kind in CHANGING else answer, "type": kind, "error": ""}

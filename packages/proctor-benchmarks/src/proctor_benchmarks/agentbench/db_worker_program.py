@@ -52,7 +52,7 @@ class Session(Protocol):
     def close(self) -> None: ...
 
 
-def open_table(table: Mapping[str, Any], mariadbd: str | None, installer: str | None) -> "Table":
+def open_table(table: Mapping[str, object], mariadbd: str | None, installer: str | None) -> "Table":
     """Return a new table, in MariaDB where there is a server program, else in SQLite."""
     return Table(table, mariadbd, installer)
 
@@ -127,7 +127,7 @@ class Server:
     def connect(self, user: str, database: str | None = None) -> Any:
         import pymysql
 
-        where: dict[str, Any] = {"unix_socket": self._where} if isinstance(self._where, str) else {"host": LOOPBACK, "port": self._where}  # fmt: skip
+        where: dict[str, object] = {"unix_socket": self._where} if isinstance(self._where, str) else {"host": LOOPBACK, "port": self._where}  # fmt: skip
         return pymysql.connect(**where, user=user, database=database, charset="utf8mb4", ssl_disabled=True)
 
 
@@ -158,7 +158,7 @@ def server(mariadbd: str, installer: str) -> Server:
 class InMariaDb:
     """A database of a server, and a user who may use only that."""
 
-    def __init__(self, at: Server, name: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    def __init__(self, at: Server, name: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
         self._server = at
         self._name = name
         self._user = f"agent{next(_ids)}"
@@ -216,7 +216,7 @@ class InMariaDb:
             _try(cursor, f"DROP USER {self._user}@localhost")
 
 
-def _try(cursor: Any, sql: str, values: Sequence[Any] | None = None) -> None:
+def _try(cursor: Any, sql: str, values: Sequence[object] | None = None) -> None:
     """Execute a statement of ours; four official tables cannot be made, and are missing or empty officially too."""
     import pymysql
 
@@ -252,7 +252,7 @@ def _official(error: Exception, state: str) -> str:
 class InSqlite:
     """A table in memory; the dialect differs from that of MySQL."""
 
-    def __init__(self, name: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    def __init__(self, name: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
         self._database = sqlite3.connect(":memory:", isolation_level=None)
         self._until = 0.0
         table = _quoted(name)
@@ -297,12 +297,12 @@ class InSqlite:
         self._database.close()
 
 
-def _as_text(value: Any) -> Any:
+def _as_text(value: object) -> object:
     """Return a number as the official client writes it; its 10.0 stays 10.0."""
     return value if value is None or isinstance(value, str) else repr(value)
 
 
-def _head(rows: Iterable[Any]) -> str:
+def _head(rows: Iterable[object]) -> str:
     """Return the rows as Python writes them, as many as a reply can show."""
     read, characters = [], 0
     for row in rows:

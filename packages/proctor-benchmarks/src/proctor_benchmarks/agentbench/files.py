@@ -56,7 +56,7 @@ class RunsFileLine(msgspec.Struct, frozen=True):
     index: int | str
     error: str | None = None
     info: str | None = None
-    output: Any = None
+    output: object = None
 
 
 def read(path: Path, task_options: Mapping[str, Any]) -> Iterator[tuple[str, Trajectory | TrialFailure]]:
@@ -71,11 +71,12 @@ def read(path: Path, task_options: Mapping[str, Any]) -> Iterator[tuple[str, Tra
     path = Path(path)
     parts = parts_of(task_options.get("category"), task_options.get("mind2web"))
     split = task_options.get("split", "std")
+    other = "-dev" if split == "std" else "-std"
     files = [path] if path.is_file() else sorted({file for name in (RUNS, ERRORS) for file in path.rglob(name)})
     pairs = [
         (file, part)
         for file in files
-        if (part := _part(file, parts)) and not file.resolve().parent.name.endswith(_other(split))
+        if (part := _part(file, parts)) and not file.resolve().parent.name.endswith(other)
     ]
     if not pairs:
         raise BadInput("{path} holds no {name} of {parts}.", path=path, name=RUNS, parts=", ".join(parts))
@@ -96,8 +97,8 @@ def write(trials: Iterable[tuple[Sample, Trial]], folder: Path, model: str) -> l
         BadInput: a model name that is no folder name, a sample that is not of AgentBench, or nothing to write.
     """
     name = folder_name(model)
-    lines: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
-    targets: dict[str, list[Any]] = defaultdict(list)
+    lines: dict[tuple[str, str], list[dict[str, object]]] = defaultdict(list)
+    targets: dict[str, list[object]] = defaultdict(list)
     for sample, trial in trials:
         if "task" not in sample.meta or sample.tags.get("part") not in official.PARTS:
             raise BadInput("The sample '{id}' is not of AgentBench.", id=sample.id)
@@ -125,10 +126,6 @@ def _part(file: Path, parts: Iterable[Part]) -> Part | None:
     except BadInput:
         return None
     return part if part in parts else None
-
-
-def _other(split: str) -> str:
-    return "-dev" if split == "std" else "-std"
 
 
 def _reply(file: Path, number: int, part: Part, line: RunsFileLine) -> Trajectory | TrialFailure:
@@ -179,7 +176,7 @@ def _line(sample: Sample, trial: Trial) -> dict[str, Any]:
     }
 
 
-def _overall(task: str, lines: list[dict[str, Any]], targets: list[Any]) -> dict[str, object]:
+def _overall(task: str, lines: list[dict[str, Any]], targets: list[object]) -> dict[str, object]:
     outputs = [line["output"] for line in lines]
     shares = official.validation(
         [output["status"] for output in outputs], [len(output["history"]) for output in outputs]

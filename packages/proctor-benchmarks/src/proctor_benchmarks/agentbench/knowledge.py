@@ -236,7 +236,7 @@ class Turns:
         if end < 0:
             raise CallRefused
         self._written = _split(line[start:end])
-        arguments: list[Any] = list(self._written)
+        arguments: list[object] = list(self._written)
         for position, argument in enumerate(self._written):
             plain = argument.replace("variable ", "").replace("Variable ", "")
             if plain.startswith("#"):

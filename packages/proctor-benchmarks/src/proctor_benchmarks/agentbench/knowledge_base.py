@@ -3,7 +3,6 @@
 import urllib.parse
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -25,7 +24,7 @@ SELECT DISTINCT ?x0 WHERE {{ :%s ?x0 ?x1 . FILTER regex(?x0, "{NAMESPACE}") }}""
 
 
 class _Bindings(msgspec.Struct, frozen=True):
-    bindings: list[dict[str, dict[str, Any]]]
+    bindings: list[dict[str, dict[str, object]]]
 
 
 class _Entity(msgspec.Struct, frozen=True):

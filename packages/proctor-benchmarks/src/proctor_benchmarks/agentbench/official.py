@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, get_args
 
 from proctor.core.errors import BadInput
+from proctor.core.sample import JsonObject
 from proctor_benchmarks.agentbench import db_answer
 
 Status = Literal[
@@ -98,7 +99,7 @@ def overall(part: Part, rows: Rows) -> dict[str, object]:
     return _OVERALL[part](rows)
 
 
-def main_metric(part: Part, custom: Mapping[str, Any]) -> float:
+def main_metric(part: Part, custom: JsonObject) -> float:
     """Return the number of a part that goes into the tables, out of its overall result."""
     match part:
         case "os":
@@ -129,7 +130,7 @@ def weighted(metric_by_part: Mapping[Part, float]) -> float:
     return sum(metric_by_part[part] * 100 / MEAN_PERCENT[part] for part in PARTS) / len(PARTS)
 
 
-def points(part: Part, result: Result, target: Any) -> float:
+def points(part: Part, result: Result, target: object) -> float:
     """Return what one sample earns, 0 to 1; where the main metric is no mean, it is what the sample alone would have."""
     if not isinstance(result, Mapping):
         return 0.0
@@ -144,8 +145,8 @@ def kept(part: Part, result: Result) -> Result:
     return {key: result[key] for key in _KEPT[part] if key in result}
 
 
-def _passes(key: str, is_passed: Callable[[Any], bool]) -> Callable[[Rows], dict[str, Any]]:
-    def counted(rows: Rows) -> dict[str, Any]:
+def _passes(key: str, is_passed: Callable[[Any], bool]) -> Callable[[Rows], dict[str, object]]:
+    def counted(rows: Rows) -> dict[str, object]:
         passed = sum(bool(result) and is_passed(result) for result, _ in rows)
         share = passed / len(rows) if rows else 0
         return {"overall": {"total": len(rows), "pass": passed, "wrong": len(rows) - passed, key: share}}
@@ -240,10 +241,6 @@ def _mind2web(rows: Rows) -> dict[str, object]:
     }
 
 
-def _game_points(result: Mapping[str, Any]) -> float:
-    return max(0.0, float(_cards([(result, None)])["score"]))
-
-
 _OVERALL: Mapping[Part, Callable[[Rows], dict[str, Any]]] = {
     "os": _passes("acc", _is_solved),
     "db": lambda rows: db_answer.overall([(result, target) for result, target in rows]),
@@ -254,11 +251,11 @@ _OVERALL: Mapping[Part, Callable[[Rows], dict[str, Any]]] = {
     "webshop": _webshop,
     "mind2web": _mind2web,
 }
-_POINTS: Mapping[Part, Callable[[Mapping[str, Any], Any], float]] = {
+_POINTS: Mapping[Part, Callable[[JsonObject, Any], float]] = {
     "os": lambda result, _: float(_is_solved(result)),
     "db": lambda result, target: float(db_answer.is_right(result["answer"], result["type"], target)),
     "kg": lambda result, target: f1(result["predict"], target),
-    "cards": lambda result, _: _game_points(result),
+    "cards": lambda result, _: max(0.0, float(_cards([(result, None)])["score"])),
     "puzzles": lambda result, _: float(result["progress"]),
     "alfworld": lambda result, _: float(_is_won(result)),
     "webshop": lambda result, _: float(result["reward"]),

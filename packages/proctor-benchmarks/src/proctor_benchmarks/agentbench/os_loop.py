@@ -12,14 +12,14 @@ import re
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Protocol, cast
 
 import msgspec
 from msgspec.structs import replace
 
 from proctor.core.declared import MakerInfo
 from proctor.core.errors import EnvironmentDied, EnvironmentFailed
-from proctor.core.sample import Message, Sample
+from proctor.core.sample import JsonObject, Message, Sample
 from proctor_benchmarks.agentbench.conversation import EndedSample, History, Loop
 from proctor_benchmarks.agentbench.source_texts import SourceTexts
 from proctor_judging.replies.python_source import constants
@@ -52,7 +52,7 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
     description: str = ""
     init: tuple[OsScript, ...] = ()
     start: OsScript | None = None
-    match: Mapping[str, Any] | None = None
+    match: Mapping[str, object] | None = None
     check: tuple[OsScript | None, ...] | None = None
     example: OsScript | None = None
 
@@ -255,7 +255,7 @@ async def judge(problem: Problem, machine: OsMachine, answer: str | None) -> End
     return EndedSample(status="completed", result={"result": True})
 
 
-def matches(expected: Mapping[str, Any], answer: str | None) -> bool:
+def matches(expected: JsonObject, answer: str | None) -> bool:
     """Return True if an answer is the expected one, or has the expected pattern in it.
 
     Raises:

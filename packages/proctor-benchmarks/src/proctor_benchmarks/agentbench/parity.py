@@ -8,14 +8,13 @@ does. A reply `!limit` is one that did not fit into the model's context.
 
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 from proctor.core.errors import BadInput, EnvironmentFailed
 from proctor.core.parity import Checked
 from proctor.runtime.json_file import read_json_lines
 from proctor_benchmarks.agentbench import dataset, parity_db, parity_rules, parity_worlds
+from proctor_benchmarks.agentbench.parity_rules import Line
 
-Line = Mapping[str, Any]
 Check = Callable[[Line], tuple[object, object]]  # to what the official code found, and what ours does
 CheckWithClone = Callable[[Line, Path], tuple[object, object]]
 CheckWithTables = Callable[[Line, Path, parity_db.ParityTables], tuple[object, object]]

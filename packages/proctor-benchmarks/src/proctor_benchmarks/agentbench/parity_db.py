@@ -5,9 +5,9 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import cache
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
-from proctor.core.sample import Sample
+from proctor.core.sample import JsonObject, Sample
 from proctor_benchmarks.agentbench import dataset, db
 from proctor_benchmarks.agentbench.database import Databases, WorkerTable
 from proctor_benchmarks.agentbench.db_worker_program import digest_query
@@ -32,7 +32,7 @@ class ParityTables:
             self._runner.run(self._databases.__aexit__(*raised))
         self._runner.close()
 
-    def state(self, table: Mapping[str, Any], statements: Sequence[str]) -> tuple[list[str], str]:
+    def state(self, table: Mapping[str, object], statements: Sequence[str]) -> tuple[list[str], str]:
         """Return the replies to some statements on a new table, and its digest then.
 
         Raises:
@@ -60,7 +60,7 @@ class _Scripted(Databases):
 
 
 class _ScriptedTable(WorkerTable):
-    def __init__(self, table: Mapping[str, Any], asked: list[list[object]], replies: list[str]) -> None:
+    def __init__(self, table: JsonObject, asked: list[list[object]], replies: list[str]) -> None:
         self._table = table
         self._asked = asked
         self._replies = replies
@@ -117,7 +117,7 @@ def _init(line: Line, root: Path, _: ParityTables) -> Pair:
     return {name: line[name] for name in ours}, ours
 
 
-def _official_statement(table: Mapping[str, Any]) -> str:
+def _official_statement(table: JsonObject) -> str:
     """Return the text by which the official code makes a table, in one go; ours are single statements."""
     name = table["table_name"]
     columns = [f"`{column['name']}`" for column in table["table_info"]["columns"]]

@@ -5,17 +5,17 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from proctor.core.errors import EnvironmentFailed
-from proctor.core.sample import Message, Sample
+from proctor.core.sample import JsonObject, Message, Sample
 from proctor_benchmarks.agentbench import cards, dataset, db_answer, mind2web, official
 from proctor_benchmarks.agentbench.conversation import EMPTY, EndedSample, History, Play, segments, window
 from proctor_benchmarks.agentbench.webshop import WebShop
 
 LIMIT, CANCEL = "!limit", "!cancel"
 _STATUSES = {LIMIT: "agent context limit", CANCEL: "cancelled", "": EMPTY}  # what takes the place of no reply
-Line = Mapping[str, Any]
+Line = JsonObject
 Pair = tuple[object, object]
 
 
@@ -50,10 +50,6 @@ def sha256(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _db_answer(line: Line) -> Pair:
-    return line["correct"], float(db_answer.is_right(line["answer"], line["type"], line["label"]))
-
-
 def _db_hash(line: Line) -> Pair:
     result = {"answer": line["answer"], "type": line["type"]}
     accuracies = db_answer.overall([(result, line["label"])])
@@ -83,18 +79,6 @@ def _overall(part: official.Part) -> Callable[[Line], Pair]:
     return check
 
 
-def _cg_game(line: Line) -> Pair:
-    return line["for_agent"], [cards.tally(line["games"], player) for player in (0, 1)]
-
-
-def _m2w_parse(line: Line) -> Pair:
-    return line["parsed"], list(mind2web.parse(line["text"]))
-
-
-def _m2w_f1(line: Line) -> Pair:
-    return line["f1"], official.word_f1(line["pred"], line["label"])
-
-
 def _m2w_overall(line: Line) -> Pair:
     rows = [
         ({"final_prediction": output}, target) for output, target in zip(line["outputs"], line["targets"], strict=True)
@@ -114,7 +98,7 @@ class _Shop:
     def reset(self, goal: int) -> None:
         self.actions.clear()
 
-    def get_available_actions(self) -> dict[str, Any]:
+    def get_available_actions(self) -> dict[str, object]:
         return {"has_search_bar": True, "clickables": []}
 
     def step(self, action: str) -> tuple[str, float, bool, None]:
@@ -152,17 +136,9 @@ def _window(line: Line) -> Pair:
     return line["result"], {"kept": len(seen), "first_tail": tail, "roles": names}
 
 
-def _segments(line: Line) -> Pair:
-    return line["count"], segments(line["text"])
-
-
 def _validation(line: Line) -> Pair:
     shares = official.validation(line["statuses"], line["history_lengths"])
     return [line["validation"], line["report"]], [shares, official.report(shares)]
-
-
-def _main_metric(line: Line) -> Pair:
-    return line["main"], official.main_metric(official.part_of(line["task"]), line["overall"]["custom"])
 
 
 def _os_problem(line: Line, root: Path) -> Pair:
@@ -180,12 +156,12 @@ def _os_problem(line: Line, root: Path) -> Pair:
 
 
 @cache
-def _problems(root: Path, split: dataset.Split) -> Mapping[str, Mapping[str, Any]]:
+def _problems(root: Path, split: dataset.Split) -> Mapping[str, JsonObject]:
     return {sample.meta["index"]: sample.meta["item"] for sample in dataset.samples(root, "os", split)}
 
 
-CHECKS = {
-    "db_answer": _db_answer,
+CHECKS: Mapping[str, Callable[[Line], Pair]] = {
+    "db_answer": lambda line: (line["correct"], float(db_answer.is_right(line["answer"], line["type"], line["label"]))),
     "db_hash": _db_hash,
     "db_overall": _db_overall,
     "db_fc_answer": _db_fc_answer,
@@ -194,14 +170,17 @@ CHECKS = {
     "cg_overall": _overall("cards"),
     "ltp_overall": _overall("puzzles"),
     "alf_overall": _overall("alfworld"),
-    "cg_game": _cg_game,
-    "m2w_parse": _m2w_parse,
-    "m2w_f1": _m2w_f1,
+    "cg_game": lambda line: (line["for_agent"], [cards.tally(line["games"], player) for player in (0, 1)]),
+    "m2w_parse": lambda line: (line["parsed"], list(mind2web.parse(line["text"]))),
+    "m2w_f1": lambda line: (line["f1"], official.word_f1(line["pred"], line["label"])),
     "m2w_overall": _m2w_overall,
     "ws_episode": _ws_episode,
     "window": _window,
-    "segments": _segments,
+    "segments": lambda line: (line["count"], segments(line["text"])),
     "validation": _validation,
-    "main_metric": _main_metric,
+    "main_metric": lambda line: (
+        line["main"],
+        official.main_metric(official.part_of(line["task"]), line["overall"]["custom"]),
+    ),
 }
 WITH_CLONE = {"os_problem": _os_problem}

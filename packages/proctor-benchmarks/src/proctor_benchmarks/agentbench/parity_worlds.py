@@ -1,12 +1,11 @@
 """Check the kinds of the parts that act: a shell, a knowledge base, puzzles and a household, with scripted replies and worlds."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from functools import cache
 from pathlib import Path
-from typing import Any
 
-from proctor.core.sample import Message, Sample
+from proctor.core.sample import JsonObject, Message, Sample
 from proctor_benchmarks.agentbench import alfworld, dataset, os_loop, puzzles
 from proctor_benchmarks.agentbench.conversation import EndedSample, Play
 from proctor_benchmarks.agentbench.knowledge import KnowledgePart, Ontology
@@ -17,7 +16,7 @@ _ontology = cache(Ontology)
 _wording = cache(puzzles.PuzzleWording)
 
 
-def _play(play: Play, item: Mapping[str, Any], replies: Sequence[str]) -> tuple[EndedSample, list[list[str]], int]:
+def _play(play: Play, item: Mapping[str, object], replies: Sequence[str]) -> tuple[EndedSample, list[list[str]], int]:
     """Return how an item ends, its history by the official names of roles, and how often the agent was asked.
 
     A cancelled reply ends a sample as one that does not fit, but for the status.
@@ -36,7 +35,7 @@ class _Machine:
     """A machine that prints what is in the line."""
 
     def __init__(self, line: Line) -> None:
-        self.calls: list[list[Any]] = []
+        self.calls: list[list[object]] = []
         self._outputs = list(line["os_outputs"])
         self._results = list(line["check_results"])
 
@@ -86,7 +85,7 @@ class _Base:
 
 
 @cache
-def _questions(root: Path) -> Sequence[Mapping[str, Any]]:
+def _questions(root: Path) -> Sequence[JsonObject]:
     return [sample.meta["item"] for sample in dataset.samples(root, "kg", "dev")]
 
 
@@ -141,14 +140,6 @@ class _Household:
         )
 
 
-def _alf_action(line: Line) -> Pair:
-    return line["action"] or None, alfworld.choose(line["text"], line["choices"]) or None
-
-
-def _alf_observation(line: Line) -> Pair:
-    return line["shown"], alfworld.shorten(line["raw"])
-
-
 def _alf_episode(line: Line, root: Path) -> Pair:
     household = _Household(line)
     part = alfworld.AlfworldPart(root, lambda _: nullcontext(household), rounds=line["max_step"])
@@ -160,7 +151,11 @@ def _alf_episode(line: Line, root: Path) -> Pair:
     )
 
 
-CHECKS = {"os_action": _os_action, "alf_action": _alf_action, "alf_observation": _alf_observation}
+CHECKS: Mapping[str, Callable[[Line], Pair]] = {
+    "os_action": _os_action,
+    "alf_action": lambda line: (line["action"] or None, alfworld.choose(line["text"], line["choices"]) or None),
+    "alf_observation": lambda line: (line["shown"], alfworld.shorten(line["raw"])),
+}
 WITH_CLONE = {
     "os_episode": _os_episode,
     "kg_episode": _kg_episode,

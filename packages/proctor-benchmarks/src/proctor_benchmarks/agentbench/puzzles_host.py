@@ -1,7 +1,6 @@
 """Ask the model that hosts the puzzles."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from proctor.core.errors import BadInput, PartFailed, UserFailed
 from proctor.core.sample import Message
@@ -16,7 +15,7 @@ class PuzzleHost(OpenedModels):
         unpriced: the model, if its price is not known.
     """
 
-    def __init__(self, given: str | Mapping[str, Any] | None) -> None:
+    def __init__(self, given: str | Mapping[str, object] | None) -> None:
         options = {"model": given} if isinstance(given, str) else dict(given or {})
         name = str(options.pop("model", ""))
         self._model = model(name, options, defaults={"temperature": 0.0}) if name else None

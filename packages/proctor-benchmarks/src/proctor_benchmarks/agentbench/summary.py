@@ -6,7 +6,7 @@ that of a weighted sum of independent parts.
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import Any, get_args
+from typing import get_args
 
 from msgspec.structs import replace
 
@@ -20,7 +20,7 @@ from proctor_benchmarks.agentbench import official
 from proctor_benchmarks.agentbench.official import Part
 
 OVERALL = "overall"
-Row = tuple[str, Any, Any]  # sample, result, target
+Row = tuple[str, object, object]  # sample, result, target
 
 
 def summarise(estimates: Sequence[Estimate], judged: Judged) -> list[Estimate]:  # noqa: ARG001 - results say more

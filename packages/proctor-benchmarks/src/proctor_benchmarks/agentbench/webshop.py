@@ -20,11 +20,11 @@ class Shop(Protocol):
 
     observation: str
 
-    def reset(self, goal: int) -> Any: ...
+    def reset(self, goal: int) -> object: ...
 
-    def get_available_actions(self) -> Mapping[str, Any]: ...
+    def get_available_actions(self) -> Mapping[str, object]: ...
 
-    def step(self, action: str) -> tuple[str, float, bool, Any]: ...
+    def step(self, action: str) -> tuple[str, float, bool, object]: ...
 
 
 def action_of(reply: str) -> str | None:
@@ -51,7 +51,7 @@ class WebShop:
         history += self._opening
         observation, reward = shop.observation, 0.0
         status: Status = "task limit reached"
-        rounds: list[dict[str, Any]] = []
+        rounds: list[dict[str, object]] = []
         for _ in range(ROUNDS):
             available = shop.get_available_actions()
             history.append(Message.of("user", f"Observation:\n{observation}\n\nAvailable Actions:\n{available}"))

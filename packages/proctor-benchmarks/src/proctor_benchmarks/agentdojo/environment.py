@@ -8,9 +8,9 @@ Source: agentdojo 0.1.35, `agent_pipeline/tool_execution.py`, `task_suite/task_s
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Self
+from typing import Self
 
-from proctor.core.sample import FreshTurn, Message, Sample, Text, Tool, ToolCall, ToolResult, Turn
+from proctor.core.sample import FreshTurn, JsonObject, Message, Sample, Text, Tool, ToolCall, ToolResult, Turn
 from proctor.core.trajectory import Trajectory
 from proctor.isolation import Instance, Workers
 from proctor.models.named import OpenedModels
@@ -65,11 +65,11 @@ class AgentDojoWorld:
         self._rounds += 1
         return await self._execute(calls) if self._rounds <= ROUNDS else None
 
-    async def state(self) -> Mapping[str, Any]:
+    async def state(self) -> JsonObject:
         """Return the digest of the environment, and what in it is not as it was; the engine looks at it between turns."""
         assert self._world is not None
         self._rounds = 0
-        state: dict[str, Any] = await self._world.call("state")
+        state: dict[str, object] = await self._world.call("state")
         return {**state, "calls": self._calls}
 
     async def _execute(self, calls: Sequence[ToolCall]) -> list[ToolResult]:
@@ -98,7 +98,7 @@ def content_of(message: Message) -> str | None:
     return "\n".join(texts) if texts else None
 
 
-def _result(call: ToolCall, result: Mapping[str, Any] | None) -> ToolResult:
+def _result(call: ToolCall, result: JsonObject | None) -> ToolResult:
     error = NO_ARGUMENTS if result is None else result["error"]
     content = error if error is not None or result is None else result["content"]
     return ToolResult(name=call.name, id=call.id, content=content, is_error=error is not None)

@@ -66,7 +66,7 @@ def _result(package: Path, sample: Sample, trial: Trial) -> dict[str, Any]:
     }
 
 
-def _messages(steps: Sequence[Step]) -> list[dict[str, Any]]:
+def _messages(steps: Sequence[Step]) -> list[dict[str, object]]:
     messages: list[dict[str, Any]] = []
     calls: dict[str, ToolCall] = {}
     for step in steps:
@@ -93,7 +93,7 @@ def _of_tool(result: ToolResult, call: ToolCall) -> dict[str, object]:
     return {"role": "tool", "content": content, "tool_call_id": call.id, "tool_call": _call(call), "error": error}
 
 
-def _call(call: ToolCall) -> dict[str, Any]:
+def _call(call: ToolCall) -> dict[str, object]:
     return {"function": call.name, "args": dict(call.arguments), "id": call.id, "placeholder_args": None}
 
 

@@ -21,13 +21,12 @@ from ast import literal_eval
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
 from proctor.agents.openai import ChatAgent
 from proctor.core.parity import Checked
-from proctor.core.sample import Message, Part, Sample, Text, Tool, ToolCall, ToolResult, Turn
+from proctor.core.sample import JsonObject, Message, Part, Sample, Text, Tool, ToolCall, ToolResult, Turn
 from proctor.engine.acting import entered
 from proctor.engine.episode import Episode
 from proctor.isolation import WorkerRaised, Workers
@@ -52,7 +51,7 @@ class AgentDojoLine(msgspec.Struct, frozen=True):
     suite: str
     user_task: str | None = None
     injection_task: str | None = None
-    replies: list[Any] | None = None
+    replies: list[object] | None = None
     utility: bool | None = None
     security: bool | None = None
     raises: str | None = None
@@ -62,7 +61,7 @@ class AgentDojoLine(msgspec.Struct, frozen=True):
     messages_sha256: str = ""
     tool_results: list[str] = []
     injections_sha256: str | None = None
-    recorded: dict[str, Any] = {}
+    recorded: dict[str, object] = {}
 
 
 def check_corpus(path: Path, source: str | None = None) -> Iterator[Checked]:
@@ -84,13 +83,13 @@ def check_corpus(path: Path, source: str | None = None) -> Iterator[Checked]:
 
 
 async def _check(
-    lines: Sequence[Mapping[str, Any]], listing: official.OfficialListing, workers: Workers
+    lines: Sequence[Mapping[str, object]], listing: official.OfficialListing, workers: Workers
 ) -> list[Checked]:
     async with workers:
         return await run_together(*(check_line(line, listing, workers) for line in lines))
 
 
-async def check_line(raw: Mapping[str, Any], listing: official.OfficialListing, workers: Workers) -> Checked:
+async def check_line(raw: JsonObject, listing: official.OfficialListing, workers: Workers) -> Checked:
     """Check one line of either kind; every field that can be compared has to be equal."""
     find = _played if "replies" in raw else _inputs
     ours = await find(msgspec.convert(raw, AgentDojoLine), listing, workers)
@@ -99,7 +98,7 @@ async def check_line(raw: Mapping[str, Any], listing: official.OfficialListing, 
     return Checked(id=raw["id"], agrees=not wrong, ours=_shown(our_verdict), official=_shown(official_verdict), rule=str(raw.get("kind", "")))  # fmt: skip
 
 
-async def _played(line: AgentDojoLine, listing: official.OfficialListing, workers: Workers) -> dict[str, Any]:
+async def _played(line: AgentDojoLine, listing: official.OfficialListing, workers: Workers) -> dict[str, object]:
     """Play a scripted agent, and return the fields of its line as they are here."""
     suite = listing.suites[line.suite]
     tasks = {**suite.user_tasks, **suite.injection_tasks}
@@ -114,7 +113,7 @@ async def _played(line: AgentDojoLine, listing: official.OfficialListing, worker
     async with entered(Worlds(workers, {line.suite: suite.tools}), sample) as environment:
         trajectory = await Episode(ChatAgent(model), PipelineAgain()).play(sample, environment)
     last = [step.message for step in trajectory.steps if step.turn == trajectory.steps[-1].turn and step.message.role in ("assistant", "tool")]  # fmt: skip
-    ours: dict[str, Any] = {"runs": trajectory.steps[-1].turn + 1}
+    ours: dict[str, object] = {"runs": trajectory.steps[-1].turn + 1}
     try:
         verdict = await workers.run("judge", runs=runs_of(trajectory), **scene)
         ours |= {"utility": verdict["utility"], "security": verdict["security"]}
@@ -132,7 +131,7 @@ async def _played(line: AgentDojoLine, listing: official.OfficialListing, worker
     return ours
 
 
-async def _inputs(line: AgentDojoLine, listing: official.OfficialListing, workers: Workers) -> dict[str, Any]:
+async def _inputs(line: AgentDojoLine, listing: official.OfficialListing, workers: Workers) -> dict[str, object]:
     """Return the fields of a line about a suite or a task as they are here."""
     suite = listing.suites[line.suite]
     task = line.user_task or line.injection_task
@@ -161,14 +160,14 @@ async def _inputs(line: AgentDojoLine, listing: official.OfficialListing, worker
     }
 
 
-def _rendered_tool(tool: Tool) -> dict[str, Any]:
+def _rendered_tool(tool: Tool) -> dict[str, object]:
     return {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
 
 
 class _Script:
     """Answers from the line: a list is calls, a text is one, null is neither; "" when there are no more."""
 
-    def __init__(self, replies: Sequence[Any]) -> None:
+    def __init__(self, replies: Sequence[object]) -> None:
         self._replies = iter(replies)
         self._calls = 0
 
@@ -181,9 +180,9 @@ class _Script:
         return Message(role="assistant", parts=tuple(parts))
 
 
-def rendered(messages: Sequence[Message]) -> list[dict[str, Any]]:
+def rendered(messages: Sequence[Message]) -> list[dict[str, object]]:
     """Return messages in the form of the corpus: role, content, the calls made, and a tool's error."""
-    entries: list[dict[str, Any]] = []
+    entries: list[dict[str, object]] = []
     for index, message in enumerate(messages):
         results = [part for part in message.parts if isinstance(part, ToolResult)]
         for result in results:
@@ -196,7 +195,7 @@ def rendered(messages: Sequence[Message]) -> list[dict[str, Any]]:
     return entries
 
 
-def _lists(arguments: Mapping[str, object]) -> dict[str, Any]:
+def _lists(arguments: Mapping[str, object]) -> dict[str, object]:
     return {name: _list_in(value) if isinstance(value, str) and "[" in value else value for name, value in arguments.items()}  # fmt: skip
 
 
@@ -208,7 +207,7 @@ def _list_in(text: str) -> object:
     return value if isinstance(value, list) else text
 
 
-def _compared(ours: Sequence[Any], theirs: Sequence[str]) -> list[str]:
+def _compared(ours: Sequence[object], theirs: Sequence[str]) -> list[str]:
     """Return our digests, where one cannot be compared the recorded one."""
     known = [*theirs, *[""] * (len(ours) - len(theirs))]
     return [other if _has_time(value) else digest(value) for value, other in zip(ours, known, strict=False)]
@@ -232,5 +231,5 @@ def _compact(value: object) -> str:
     return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
 
 
-def _shown(fields: Mapping[str, Any]) -> str:
+def _shown(fields: Mapping[str, object]) -> str:
     return _compact(fields)[:400]

@@ -34,7 +34,7 @@ class _Block(msgspec.Struct, frozen=True):
 
 class _Call(msgspec.Struct, frozen=True):
     function: str
-    args: dict[str, Any] = {}
+    args: dict[str, object] = {}
     id: str | None = None
 
 

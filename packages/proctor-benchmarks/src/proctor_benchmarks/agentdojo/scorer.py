@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any, Literal
 
-from proctor.core.sample import Sample
+from proctor.core.sample import JsonObject, Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import Sentence, say
 from proctor.core.trajectory import Step, Trajectory, carried_out
@@ -31,7 +31,7 @@ class Checks:
         self.workers = workers
         self._verdicts: OrderedDict[int, tuple[Trajectory, asyncio.Task[Any]]] = OrderedDict()
 
-    async def judge(self, sample: Sample, trajectory: Trajectory) -> Mapping[str, Any]:
+    async def judge(self, sample: Sample, trajectory: Trajectory) -> JsonObject:
         """Return `utility`, `security` and the state in which the replay ended.
 
         Raises:
@@ -43,7 +43,7 @@ class Checks:
             known = self._verdicts[id(trajectory)] = (trajectory, asyncio.ensure_future(judged))
             if len(self._verdicts) > _KEPT:
                 self._verdicts.popitem(last=False)
-        verdict: Mapping[str, Any] = await asyncio.shield(known[1])
+        verdict: JsonObject = await asyncio.shield(known[1])
         return verdict
 
 
@@ -90,13 +90,13 @@ _REACHED: Mapping[bool, Sentence] = {
 }
 
 
-def runs_of(trajectory: Trajectory) -> list[list[dict[str, Any]]]:
+def runs_of(trajectory: Trajectory) -> list[list[dict[str, object]]]:
     """Return the agent's messages run by run, each with how many of its calls were executed."""
     acted = [step for step in carried_out(trajectory).steps if step.message.role in ("assistant", "tool")]
     return [_messages(list(steps)) for _, steps in groupby(acted, key=lambda step: step.turn)]
 
 
-def _messages(steps: Sequence[Step]) -> list[dict[str, Any]]:
+def _messages(steps: Sequence[Step]) -> list[dict[str, object]]:
     messages: list[dict[str, Any]] = []
     for step in steps:
         message = step.message
@@ -116,7 +116,7 @@ def _recorded(trajectory: Trajectory, field: str) -> bool | None:
     return value if isinstance(value, bool) else None
 
 
-def _is_replayed(trajectory: Trajectory, state: Mapping[str, Any]) -> bool:
+def _is_replayed(trajectory: Trajectory, state: Mapping[str, object]) -> bool:
     """False if the live environment, where the agent acted on one and ended by itself, was another one in the end."""
     lived = trajectory.state or {}
     if not lived.get("calls") or trajectory.stop not in ("done", "empty"):

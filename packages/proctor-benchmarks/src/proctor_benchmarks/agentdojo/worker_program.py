@@ -23,7 +23,7 @@ _MOST_SHOWN = 2_000  # characters of a changed value in the state
 _NOW = datetime.datetime(2025, 1, 1, 12)  # noqa: DTZ001
 
 
-def listing(version: str) -> dict[str, Any]:
+def listing(version: str) -> dict[str, object]:
     """Return the suites of a version with their tasks, tools and vectors, the attacks, the models they know, and the system message."""
     official = _official()
     return {
@@ -44,14 +44,14 @@ def injections(
     return by_vector
 
 
-def truth(tasks: Sequence[str], **scene: str) -> dict[str, Any]:
+def truth(tasks: Sequence[str], **scene: str) -> dict[str, object]:
     """Return the official solutions of tasks, one after the other: calls with what the tools returned, and the last one's text."""
     world = World(**scene)
     steps = [step for name in tasks for step in world.solve(name)]
     return {"steps": steps, "output": world.task(tasks[-1]).GROUND_TRUTH_OUTPUT}
 
 
-def judge(runs: Sequence[Sequence[Mapping[str, Any]]], **scene: str) -> dict[str, Any]:
+def judge(runs: Sequence[Sequence[Mapping[str, object]]], **scene: str) -> dict[str, object]:
     """Play recorded runs of the pipeline in a fresh environment, and return the official verdicts on them.
 
     Args:
@@ -68,7 +68,7 @@ def judge(runs: Sequence[Sequence[Mapping[str, Any]]], **scene: str) -> dict[str
     return {"utility": utility, "security": security, "state": world.state(), "injections": world.injections}
 
 
-def inputs(version: str, suite: str, task: str, model: str) -> dict[str, Any]:
+def inputs(version: str, suite: str, task: str, model: str) -> dict[str, object]:
     """Return what a task begins with, its official solution, and what every attack makes of each injection task."""
     official = _official()
     scene = official.suites(version)[suite]
@@ -110,10 +110,13 @@ class World:
     def task(self, name: str) -> Any:
         return (self.suite.injection_tasks if name.startswith("injection") else self.suite.user_tasks)[name]
 
-    def call(self, calls: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    def call(self, calls: Sequence[Mapping[str, object]]) -> list[dict[str, Any]]:
         """Execute the calls of one message; each result has its content, and an error or None."""
         _, *results = self.execute(_message(None, calls))
-        return [{"content": _text(result["content"]), "error": result["error"]} for result in results]
+        return [
+            {"content": "\n".join(block["content"] for block in result["content"]), "error": result["error"]}
+            for result in results
+        ]
 
     def execute(self, message: dict[str, Any]) -> list[dict[str, Any]]:
         """Return the message with the results of its calls; texts that are lists have become lists in its arguments."""
@@ -121,7 +124,7 @@ class World:
         runtime = official.runtime(self.suite.tools)
         return list(official.executor.query("", runtime, self.environment, [message])[3])
 
-    def solve(self, name: str) -> Iterator[dict[str, Any]]:
+    def solve(self, name: str) -> Iterator[dict[str, object]]:
         """Make the calls of a task's official solution, and yield each with its result."""
         for call in self.task(name).ground_truth(self.environment):
             wanted = {"name": call.function, "arguments": call.args}
@@ -142,12 +145,12 @@ def digest(value: object) -> str:
 class _Recorded:
     """A pipeline whose model answers what it answered then."""
 
-    def __init__(self, world: World, runs: Sequence[Sequence[Mapping[str, Any]]]) -> None:
+    def __init__(self, world: World, runs: Sequence[Sequence[Mapping[str, object]]]) -> None:
         self._world = world
         self._runs = iter(runs)
-        self._last: list[dict[str, Any]] = [_message(None, ())]
+        self._last: list[dict[str, object]] = [_message(None, ())]
 
-    def query(self, query: str, runtime: object, env: object) -> tuple[Any, ...]:
+    def query(self, query: str, runtime: object, env: object) -> tuple[object, ...]:
         run = next(self._runs, None)
         if run is not None:  # else the record ends here, and so it was the last one
             self._last = [message for recorded in run for message in self._play(recorded)]
@@ -155,29 +158,25 @@ class _Recorded:
                 self._last.append(_message(None, ()))
         return query, runtime, env, self._last, {}
 
-    def _play(self, recorded: Mapping[str, Any]) -> list[dict[str, Any]]:
+    def _play(self, recorded: Mapping[str, Any]) -> list[dict[str, object]]:
         executed = recorded["executed"]
         message, *results = self._world.execute(_message(recorded["content"], recorded["calls"][:executed]))
         message["tool_calls"] += _message(None, recorded["calls"][executed:])["tool_calls"]
         return [message, *results]
 
 
-def _message(content: str | None, calls: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _message(content: str | None, calls: Sequence[Mapping[str, object]]) -> dict[str, Any]:
     tool_calls = [_official().call(function=call["name"], args=call["arguments"]) for call in calls]
     blocks = None if content is None else [{"type": "text", "content": content}]
     return {"role": "assistant", "content": blocks, "tool_calls": tool_calls}
 
 
-def _text(blocks: Sequence[Mapping[str, str]]) -> str:
-    return "\n".join(block["content"] for block in blocks)
-
-
-def _plain(environment: Any) -> dict[str, Any]:
-    dumped: dict[str, Any] = environment.model_dump(mode="json")
+def _plain(environment: Any) -> dict[str, object]:
+    dumped: dict[str, object] = environment.model_dump(mode="json")
     return dumped
 
 
-def _changes(before: Any, after: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+def _changes(before: object, after: object, path: str = "") -> Iterator[tuple[str, object]]:
     """Yield the path and the new value of everything that was added or changed; what was removed has no value.
 
     >>> dict(_changes({"a": {"b": 1, "c": 2}}, {"a": {"b": 1, "d": 3}}))
@@ -192,7 +191,7 @@ def _changes(before: Any, after: Any, path: str = "") -> Iterator[tuple[str, Any
         yield path, after if len(text) <= _MOST_SHOWN else text[:_MOST_SHOWN] + "…"
 
 
-def _described(suite: Any) -> dict[str, Any]:
+def _described(suite: Any) -> dict[str, object]:
     return {
         "user_tasks": {name: task.PROMPT for name, task in suite.user_tasks.items()},
         "injection_tasks": {name: task.GOAL for name, task in suite.injection_tasks.items()},
@@ -259,7 +258,7 @@ class _StoppedClock:
 
 
 class _AnyAttribute(type):
-    def __getattr__(cls, name: str) -> Any:
+    def __getattr__(cls, name: str) -> object:
         if name.startswith("__"):
             raise AttributeError(name)
         return _StandIn
@@ -279,12 +278,12 @@ class _StandIn(metaclass=_AnyAttribute):
 
     def __init__(self, *_: object, **__: object) -> None: ...
 
-    def __call__(self, given: Any) -> Any:
+    def __call__(self, given: object) -> object:
         return given
 
 
 class _StandInModule(ModuleType):
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         if name.startswith("__"):
             raise AttributeError(name)
         return _StandIn

@@ -49,7 +49,7 @@ class DialogueLine(msgspec.Struct, frozen=True, kw_only=True):
     text: str = ""
     api_name: str = ""
     param_dict: dict[str, str] = {}
-    result: dict[str, Any] = {}
+    result: dict[str, object] = {}
 
     @property
     def written(self) -> str:
@@ -214,7 +214,7 @@ def samples(
 
 
 def _sample(level: str, kind: Kind, file: str, number: int, sent: Sequence[Message], truth: DialogueLine) -> Sample:
-    facts: dict[str, Any] = {"level": level, "file": file, "number": number}
+    facts: dict[str, object] = {"level": level, "file": file, "number": number}
     cluster = f"{level}/{file.removesuffix('.jsonl')}"
     tags = {"level": level, "part": f"{level}/{kind}"}
     if kind == "call":
@@ -235,7 +235,7 @@ class PlannedCall(msgspec.Struct, frozen=True, kw_only=True):
     """A call in `level-3.json`; `output` is the whole result."""
 
     api_name: str
-    output: dict[str, Any]
+    output: dict[str, object]
 
 
 class PlannedDialogue(msgspec.Struct, frozen=True):
@@ -299,12 +299,12 @@ def _planned(request: ApiBankRequest, number: int, truth: DialogueLine) -> Sampl
     return sample if truth.role == "API" else msgspec.structs.replace(sample, id=f"{PLANNED}/response/{number}")
 
 
-def _texts(result: Mapping[str, Any]) -> dict[str, str]:
+def _texts(result: Mapping[str, object]) -> dict[str, str]:
     given = result.get("input")
     return {name: str(value) for name, value in given.items()} if isinstance(given, dict) else {}
 
 
-def _records(path: Path, kind: Any) -> Any:
+def _records(path: Path, kind: object) -> Any:
     try:
         return msgspec.convert(read_json(path), kind)
     except msgspec.ValidationError as error:

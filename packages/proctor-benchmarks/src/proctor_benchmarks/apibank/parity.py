@@ -12,13 +12,13 @@ The tool search of the recorded runs compares words, and so does that of this co
 import asyncio
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 from proctor.core.errors import BadInput
 from proctor.core.parity import Checked
+from proctor.core.sample import JsonObject
 from proctor.runtime.concurrent import run_together
 from proctor.runtime.json_file import read_json_lines
 from proctor_benchmarks.apibank import dataset, scorer
@@ -28,7 +28,7 @@ _AT_ONCE = 512  # lines; their workers are started again for the next ones
 
 KINDS = ("slice", "input", "tool", "parse", "call", "check", "level3", "response", "level3_response", "rouge")
 
-Line = Mapping[str, Any]
+Line = JsonObject
 
 
 def check_corpus(path: Path, source: str | None = None) -> Iterator[Checked]:
@@ -152,7 +152,7 @@ def _or_raised(value: float | None, official: object) -> object:
     return official if value is None and "is empty" in str(official) else value
 
 
-async def _call(line: Line, copy: _Copy) -> dict[str, Any]:
+async def _call(line: Line, copy: _Copy) -> dict[str, object]:
     _, sample = copy.asked(line)
     result = await copy.calls.judge(line["pred"], f"level-{line['level']}", sample.truth.api_name, sample.truth.result)
     return {
@@ -165,7 +165,7 @@ async def _call(line: Line, copy: _Copy) -> dict[str, Any]:
     }
 
 
-def _parsed(text: str) -> dict[str, Any] | None:
+def _parsed(text: str) -> dict[str, object] | None:
     call = read_call(text)
     return None if call is None else {"name": call.name, "params": call.params}
 

@@ -92,7 +92,7 @@ def write(trials: Iterable[tuple[Sample, Trial]], folder: Path, model: str) -> l
         BadInput: a model name that is no folder name, a sample that is not of API-Bank, or nothing to write.
     """
     name = folder_name(model)
-    lines: dict[str, list[tuple[tuple[str, int], dict[str, Any]]]] = defaultdict(list)
+    lines: dict[str, list[tuple[tuple[str, int], dict[str, object]]]] = defaultdict(list)
     for sample, trial in trials:
         if "apibank" not in sample.meta:
             raise BadInput("The sample '{id}' is not of API-Bank.", id=sample.id)
@@ -100,7 +100,7 @@ def write(trials: Iterable[tuple[Sample, Trial]], folder: Path, model: str) -> l
             facts = sample.meta["apibank"]
             level, file, number = facts["level"], facts["file"], facts["number"]
             kind = "api" if "result" in facts else "response"
-            ids: dict[str, Any] = {"file": file, "id": number}
+            ids: dict[str, object] = {"file": file, "id": number}
             if level == PLANNED:
                 ids = {"sample_id": int(file), "api_id": number} if kind == "api" else {}
                 file = ""

@@ -5,7 +5,7 @@ Source: DAMO-ConvAI, commit 483554eae102, `api-bank/evaluator_by_json.py`, `api-
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
@@ -50,7 +50,7 @@ class Calls:
         searches: the known results of the tool search by their keywords; None to search by words.
     """
 
-    def __init__(self, workers: Workers, searches: Mapping[str, Any] | None) -> None:
+    def __init__(self, workers: Workers, searches: Mapping[str, object] | None) -> None:
         self.workers = workers
         self._searches = searches
 
@@ -69,7 +69,7 @@ class Calls:
         given = {"tools": TOOLS[level], "name": call.name, "params": call.params, "truth": truth, "wanted": api}
         return msgspec.convert(await self.workers.run("run", searches=searches, **given), CallResult)
 
-    def _known(self, keywords: str) -> list[Any] | None:
+    def _known(self, keywords: str) -> list[object] | None:
         if self._searches is None:
             return None
         return [self._searches[keywords]] if keywords in self._searches else []

@@ -60,7 +60,7 @@ def run(
     return {"status": status, "result": str(result)[:_MOST_SHOWN], "raised": raised, "missing": _now.missing}
 
 
-def check(tools: str, name: str, response: Mapping[str, Any], truth: Mapping[str, Any]) -> Any:
+def check(tools: str, name: str, response: Mapping[str, object], truth: Mapping[str, object]) -> object:
     """Return what a tool says of a result: true or false, or how it raises."""
     try:
         return bool(_begin(tools, None).init_tool(name).check_api_call_correctness(response, truth))
@@ -68,7 +68,7 @@ def check(tools: str, name: str, response: Mapping[str, Any], truth: Mapping[str
         return f"RAISES {type(error).__name__}: {error}"
 
 
-def _mismatch(result: Any, truth: Mapping[str, Any]) -> str:
+def _mismatch(result: Any, truth: Mapping[str, object]) -> str:
     if result["exception"]:
         return "HAS_EXCEPTION"
     if result["output"] != truth["output"]:
@@ -103,20 +103,20 @@ def _split(text: str) -> str:
 class _Now:
     """What belongs to the call that is being made: how tools are searched, and what it needed that is not here."""
 
-    searches: Sequence[Any] | None = None
+    searches: Sequence[object] | None = None
     missing: str | None = None
 
 
 _now = _Now
 
 
-def _begin(tools: str, searches: Sequence[Any] | None) -> Any:
+def _begin(tools: str, searches: Sequence[object] | None) -> Any:
     _now.searches, _now.missing = searches, None
     return _managers(tools)()
 
 
 @cache
-def _managers(tools: str) -> Callable[[], Any]:
+def _managers(tools: str) -> Callable[[], object]:
     """Return what makes a tool manager in which nothing was called; the official one, but it copies databases instead of reading all."""
     official = _official().ToolManager(f"./{tools}")
     states = {name: pickle.dumps(state) for name, state in official.init_databases.items()}
@@ -130,12 +130,12 @@ def _managers(tools: str) -> Callable[[], Any]:
     class Manager(base):
         def __init__(self) -> None:
             self.apis = official.apis
-            self.inited_tools: dict[str, Any] = {}
-            self._databases: dict[str, Any] = {}  # tools that name the same one share it
+            self.inited_tools: dict[str, object] = {}
+            self._databases: dict[str, object] = {}  # tools that name the same one share it
             if "CheckToken" in infos:
                 self.token_checker = self.init_tool("CheckToken")
 
-        def get_api_by_name(self, name: str) -> Any:
+        def get_api_by_name(self, name: str) -> object:
             info = infos.get(name) or super().get_api_by_name(name)
             database = vars(info["class"]).get("database_name")
             if database not in states:
@@ -151,7 +151,7 @@ def _know_searches(searcher: Any) -> None:
     """Let the tool search return the known result of a call where there has to be one."""
     by_words = searcher.best_match_api
 
-    def best_match(self: Any, keywords: str) -> Any:
+    def best_match(self: object, keywords: str) -> object:
         if _now.searches is None:
             return by_words(self, keywords)
         return _now.searches[0] if _now.searches else _refuse("embeddings")()
@@ -173,8 +173,8 @@ class _Missing(Exception):
     pass
 
 
-def _refuse(what: str) -> Callable[..., Any]:
-    def refuse(*_: Any, **__: Any) -> Any:
+def _refuse(what: str) -> Callable[..., object]:
+    def refuse(*_: object, **__: object) -> object:
         _now.missing = what
         raise _Missing(f"{what} is not there.")
 
@@ -184,7 +184,7 @@ def _refuse(what: str) -> Callable[..., Any]:
 class _Words:
     """Stands in for sentence embeddings: a text is the set of its words."""
 
-    def __init__(self, *_: Any) -> None: ...
+    def __init__(self, *_: object) -> None: ...
 
     def encode(self, text: str) -> frozenset[str]:
         return frozenset(_WORDS.findall(text.lower()))
@@ -206,11 +206,11 @@ class _Translator:
 
 
 class _Anything:
-    def __init__(self, *_: Any, **__: Any) -> None: ...
+    def __init__(self, *_: object, **__: object) -> None: ...
 
 
 def _install_stand_ins() -> None:
-    def module(name: str, **names: Any) -> ModuleType:
+    def module(name: str, **names: object) -> ModuleType:
         made = ModuleType(name)
         vars(made).update(names)
         sys.modules[name] = made

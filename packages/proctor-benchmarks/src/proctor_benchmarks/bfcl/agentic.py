@@ -8,14 +8,12 @@ Source: bfcl-eval 2026.3.23 (Apache-2.0), `bfcl_eval/model_handler/utils.py` (`a
 """
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from msgspec.structs import replace
 
 from proctor.core.errors import BadInput
-from proctor.core.sample import Message, Sample, Turn
+from proctor.core.sample import JsonObject, Message, Sample, Turn
 from proctor.core.tally import PREPARATION
 from proctor.core.trajectory import Step, Trajectory
 from proctor_benchmarks.bfcl import dataset, prompt
@@ -32,7 +30,7 @@ def sample_of(entry: AgenticEntry, category: str) -> Sample:
     memory = category in dataset.MEMORY
     classes = (f"MemoryAPI_{category.removeprefix('memory_')}",) if memory else ("WebSearchAPI",)
     config = {} if memory else {"WebSearchAPI": {"show_snippet": not category.endswith("no_snippet")}}
-    meta: dict[str, Any] = {"category": category, "classes": classes, "config": config, "max_steps": MOST_STEPS}
+    meta: dict[str, object] = {"category": category, "classes": classes, "config": config, "max_steps": MOST_STEPS}
     tags = {"category": category, "group": dataset.CATEGORIES[category].group}
     if memory:
         meta["scenario"] = entry.scenario
@@ -84,7 +82,7 @@ def oracle(sample: Sample) -> Trajectory:
     return Trajectory(steps=tuple(Step(message=message, turn=turn) for turn in range(len(sample.turns))))
 
 
-def _instructions(sample: Sample, words: Mapping[str, Any]) -> str:
+def _instructions(sample: Sample, words: JsonObject) -> str:
     try:
         parts = [] if sample.target is None else [str(words[_ANSWER_FORMAT])]
         if scenario := sample.meta.get("scenario"):

@@ -5,7 +5,7 @@ from typing import Any
 
 from proctor.core.sentence import Sentence, clip, say
 
-Arguments = dict[str | None, Any]
+Arguments = dict[str | None, object]
 Call = dict[str, Arguments]
 """One call: `{function name: {parameter: value}}`. What the official decoder could not name has the key None."""
 
@@ -48,7 +48,7 @@ def checked(decoded: object) -> list[Call]:
     return decoded
 
 
-def first(call: Mapping[Any, Any]) -> tuple[Any, Any]:
+def first(call: Mapping[Any, object]) -> tuple[Any, Any]:
     """Return the one entry of a call or an answer: name and arguments; IndexError when there is none, as upstream raises.
 
     >>> first({"f": {"x": 1}})

@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 
+from proctor.core.sample import JsonObject
 from proctor.core.sentence import Sentence
 from proctor_benchmarks.bfcl import java_values, javascript_values
 from proctor_benchmarks.bfcl.calls import Call, Undecodable, first
@@ -23,7 +24,7 @@ from proctor_benchmarks.bfcl.explain import explain
 from proctor_benchmarks.bfcl.fault import BfclFault, Near, Rule
 from proctor_benchmarks.bfcl.formats import ORDINARY, Format
 
-Document = Mapping[str, Any]
+Document = JsonObject
 Answer = Mapping[str, Mapping[str, Sequence[object]]]
 
 BREAKS = (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
@@ -143,7 +144,7 @@ def call_fault(document: Document | None, call: Call, answer: Answer, rules: Che
 
 
 def value_fault(
-    parameter: str | None, value: Any, schemas: Mapping[str, Any], allowed: Mapping[str, Any], language: Language
+    parameter: str | None, value: Any, schemas: JsonObject, allowed: JsonObject, language: Language
 ) -> BfclFault | None:
     """Return the fault of one given parameter; `schemas` and `allowed` are those of all parameters."""
     if parameter is None or parameter not in schemas or parameter not in allowed:

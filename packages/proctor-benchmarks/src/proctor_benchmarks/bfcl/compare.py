@@ -102,7 +102,7 @@ def _list_fault(value: Sequence[object], allowed: Sequence[object]) -> BfclFault
     return BfclFault(error_type="value_error:list/tuple")
 
 
-def _dict_fault(value: dict[Any, Any], allowed: Sequence[object]) -> BfclFault | None:
+def _dict_fault(value: dict[object, object], allowed: Sequence[object]) -> BfclFault | None:
     """Return the fault against the last of the allowed dicts, or None when one matches."""
     fault: BfclFault | None = BfclFault(error_type="dict_checker:unclear")
     for entry in allowed:

@@ -125,7 +125,7 @@ class BfclEntry(msgspec.Struct, frozen=True, kw_only=True):
 
     id: str
     question: tuple[QuestionMessage, ...]
-    functions: list[dict[str, Any]]
+    functions: list[dict[str, object]]
     answers: list[dict[str, Any]] | None = None
 
 
@@ -145,11 +145,11 @@ class HasId(msgspec.Struct, frozen=True):
 
 class _Question(HasId, frozen=True):
     question: list[tuple[QuestionMessage, ...]]
-    function: list[dict[str, Any]]
+    function: list[dict[str, object]]
 
 
 class _Answer(HasId, frozen=True):
-    ground_truth: list[dict[str, Any]]
+    ground_truth: list[dict[str, object]]
 
 
 _questions = msgspec.json.Decoder(_Question)

@@ -19,6 +19,7 @@ from typing import Any
 import msgspec
 
 from proctor.core.errors import BadInput
+from proctor.core.sample import JsonObject
 from proctor.core.sentence import Sentence, say
 from proctor_benchmarks.bfcl import dataset, tools
 from proctor_benchmarks.bfcl.worker_program import MODULE_BY_CLASS
@@ -32,7 +33,7 @@ class TurnsEntry(msgspec.Struct, frozen=True, kw_only=True):
     id: str
     question: tuple[tuple[dataset.QuestionMessage, ...], ...]
     classes: tuple[str, ...]
-    config: Mapping[str, Any]
+    config: JsonObject
     missed: Mapping[str, tuple[str, ...]]
     answers: tuple[tuple[str, ...], ...]
 
@@ -55,7 +56,7 @@ class Documents(msgspec.Struct, frozen=True):
 class _Question(dataset.HasId, frozen=True):
     question: tuple[tuple[dataset.QuestionMessage, ...], ...]
     involved_classes: tuple[str, ...]
-    initial_config: Mapping[str, Any] = {}
+    initial_config: Mapping[str, object] = {}
     missed_function: Mapping[str, tuple[str, ...]] = {}
 
 

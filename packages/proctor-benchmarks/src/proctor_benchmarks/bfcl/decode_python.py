@@ -94,7 +94,7 @@ def _name(node: ast.expr) -> str:
     return ".".join(reversed(parts))
 
 
-def _value(node: ast.expr | None) -> Any:
+def _value(node: ast.expr | None) -> object:
     kind = type(node)
     if isinstance(node, ast.Constant):
         return "..." if node.value is ... else node.value

@@ -11,7 +11,6 @@ Source: bfcl-eval 2026.3.23, `bfcl_eval/model_handler/parser/json_parser.py` and
 import ast
 import json
 import re
-from typing import Any
 from xml.etree import ElementTree
 
 from proctor.core.sentence import say
@@ -33,7 +32,7 @@ def between(text: str, start: str, end: str) -> str | None:
     return inside if opened and closed else None
 
 
-def decode_json(text: str) -> list[dict[Any, Any]]:
+def decode_json(text: str) -> list[dict[object, object]]:
     """Return the calls in a text of JSON; what is no JSON is no call.
 
     Raises:
@@ -110,7 +109,7 @@ def _concise(function: ElementTree.Element) -> dict[str, object]:
     }
 
 
-def _value(text: str, declared: str) -> Any:
+def _value(text: str, declared: str) -> object:
     match declared:
         case "integer":
             return int(text)

@@ -230,19 +230,19 @@ def described(sample: Sample) -> dict[str, Any]:
     return {**about, "memory": _memory(sample)} if "scenario" in meta else about
 
 
-def _memory(sample: Sample) -> dict[str, Any]:
+def _memory(sample: Sample) -> dict[str, object]:
     start, [name] = sample.known.start, sample.meta["classes"]
     if start is not None and name not in start:
         raise EnvironmentFailed("The memory that '{id}' left is not stored.", id=sample.known.after)
     return {"scenario": sample.meta["scenario"], "start": None if start is None else start[name]}
 
 
-def _plain(call: Executable) -> dict[str, Any]:
+def _plain(call: Executable) -> dict[str, object]:
     """Return arguments that can be kept as JSON; what cannot be, such as a complex number, is as Python prints it."""
     return {str(name): _json(value) for name, value in call.arguments.items()}
 
 
-def _json(value: object) -> Any:
+def _json(value: object) -> object:
     if isinstance(value, dict):
         return {str(key): _json(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

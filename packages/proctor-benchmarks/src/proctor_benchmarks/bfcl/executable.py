@@ -87,7 +87,7 @@ def _of_native(output: Any) -> list[Executable]:
     return calls
 
 
-def _arguments(given: Mapping[Any, Any]) -> str:
+def _arguments(given: Mapping[Any, object]) -> str:
     return ", ".join([f"{key}={_value(value)}" for key, value in given.items()])
 
 

@@ -131,7 +131,7 @@ def _value(name: str, key: str, fault: BfclFault) -> object:
     return fault.function
 
 
-def _allowed(values: Any) -> str:
+def _allowed(values: object) -> str:
     """Return the allowed values without the "" that means leaving out, unless there is nothing else."""
     if not isinstance(values, list | tuple):
         return show(values)

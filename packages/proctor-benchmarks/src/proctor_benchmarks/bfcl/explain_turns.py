@@ -1,7 +1,6 @@
 """The verdict on a conversation, and what is wrong with it: the turn that failed, what differs in the state, which results were missing."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import msgspec
 
@@ -17,7 +16,7 @@ class TurnsResult(msgspec.Struct, frozen=True, kw_only=True):
     error_type: str | None
     turn: int | None = None
     turns: int = 0
-    differences: tuple[Mapping[str, Any], ...] = ()
+    differences: tuple[Mapping[str, object], ...] = ()
     missing: tuple[str, ...] = ()
     made: tuple[tuple[str, str], ...] = ()
     expected: tuple[tuple[str, str], ...] = ()

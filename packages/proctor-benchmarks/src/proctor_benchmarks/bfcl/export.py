@@ -29,7 +29,7 @@ def write(trials: Iterable[tuple[Sample, Trial]], folder: Path, model: str) -> l
     Raises:
         BadInput: a model name that is no folder name, a sample that is not of BFCL, or nothing to write.
     """
-    lines: dict[str, list[dict[str, Any]]] = {}
+    lines: dict[str, list[dict[str, object]]] = {}
     memories: dict[str, list[tuple[Sample, Trajectory]]] = {}
     for sample, trial in trials:
         category = str(sample.meta.get("category"))

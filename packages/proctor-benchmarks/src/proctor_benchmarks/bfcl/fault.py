@@ -24,7 +24,7 @@ class BfclFault(msgspec.Struct, frozen=True, kw_only=True):
     rule: Rule = ""
     function: str = ""
     parameter: str | None = None
-    key: Any = None
+    key: object = None
     allowed: Any = None
     got: Any = None
     declared: str = ""
@@ -35,5 +35,5 @@ class Near(msgspec.Struct, frozen=True):
     """A made call, by its place in the output, that is not the expected one, and why."""
 
     place: int
-    call: dict[str, dict[str | None, Any]]
+    call: dict[str, dict[str | None, object]]
     fault: BfclFault

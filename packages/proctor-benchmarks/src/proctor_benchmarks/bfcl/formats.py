@@ -12,12 +12,13 @@ Source: bfcl-eval 2026.3.23, `bfcl_eval/utils.py` (`get_all_format_sensitivity_c
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 from urllib.parse import parse_qsl
 
 import msgspec
 
 from proctor.core.errors import BadInput
+from proctor.core.sample import JsonObject
 
 Written = Literal["python", "json", "verbose_xml", "concise_xml"]
 Tagged = Literal["True", "False"]
@@ -119,14 +120,14 @@ def write_documents(functions: Sequence[Mapping[str, object]], layout: Documents
     return msgspec.json.format(json.dumps(functions), indent=4)
 
 
-def _xml(function: Mapping[str, Any]) -> str:
+def _xml(function: JsonObject) -> str:
     parameters = function["parameters"]
     inside = "".join(_xml_parameters(parameters.get("properties", {}), parameters.get("required"), " " * 4))
     description = function.get("description", "")
     return f'<function name="{function["name"]}">\n  <desc>{description}</desc>\n  <params>\n{inside}  </params>\n</function>\n'
 
 
-def _xml_parameters(properties: Mapping[str, Any], required: Sequence[str] | None, indent: str) -> Iterator[str]:
+def _xml_parameters(properties: JsonObject, required: Sequence[str] | None, indent: str) -> Iterator[str]:
     """Yield the lines of parameters; without a list of required ones, all are."""
     for name, schema in properties.items():
         needed = "true" if required is None or name in required else "false"
@@ -141,7 +142,7 @@ def _xml_parameters(properties: Mapping[str, Any], required: Sequence[str] | Non
         yield f"{indent}</param>\n"
 
 
-def _xml_type(schema: Mapping[str, Any]) -> str:
+def _xml_type(schema: JsonObject) -> str:
     declared = schema.get("type", "string")
     if "items" in schema and "type" in schema["items"]:
         return f"{declared}[{schema['items']['type']}]"
@@ -150,20 +151,20 @@ def _xml_type(schema: Mapping[str, Any]) -> str:
     return str(declared)
 
 
-def _python(function: Mapping[str, Any]) -> str:
+def _python(function: JsonObject) -> str:
     properties = function.get("parameters", {}).get("properties", {})
     arguments = "".join(("    Args:\n", *_python_parameters(properties, " " * 8))) if properties else ""
     return f'# Function: {function["name"]}\n    """\n    {function.get("description", "")}\n\n{arguments}    """\n'
 
 
-def _python_parameters(properties: Mapping[str, Any], indent: str) -> Iterator[str]:
+def _python_parameters(properties: JsonObject, indent: str) -> Iterator[str]:
     for name, schema in properties.items():
         default = f", default={schema['default']!r}" if "default" in schema else ""
         yield f"{indent}{name} ({_python_type(schema)}{default}): {_described(schema)}\n"
         yield from _python_parameters(schema.get("properties", {}), indent + " " * 4)
 
 
-def _python_type(schema: Mapping[str, Any]) -> str:
+def _python_type(schema: JsonObject) -> str:
     declared = str(schema.get("type", "string"))
     if declared in ("array", "list", "tuple") and "items" in schema:
         return f"list[{_python_type(schema['items'])}]"
@@ -173,6 +174,6 @@ def _python_type(schema: Mapping[str, Any]) -> str:
     return _PY_TYPE.get(declared, declared)
 
 
-def _described(schema: Mapping[str, Any]) -> str:
+def _described(schema: Mapping[str, object]) -> str:
     values = f" Enum values: {schema['enum']}." if "enum" in schema else ""
     return f"{schema.get('description', '')}{values}"

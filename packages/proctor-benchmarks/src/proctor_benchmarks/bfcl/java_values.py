@@ -9,7 +9,6 @@ written so that hostile text cannot make them slow.
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
 LONGEST = 10_000  # a longer collection stays text
 
@@ -27,7 +26,7 @@ _MAP_BODY = re.compile(r"new\s+HashMap<.*?>\s*\(\)\s*\{\s*\{?\s*", re.DOTALL)
 _SPACES = re.compile(r"\s*")
 
 
-def convert(text: str, declared: str, element: str | None = None) -> Any:
+def convert(text: str, declared: str, element: str | None = None) -> object:
     """Return the value of a text declared as a Java type; `element` is the declared type of a collection's elements.
 
     Raises:

@@ -9,7 +9,6 @@ written so that hostile text cannot make them slow.
 
 import re
 from bisect import bisect_right
-from typing import Any
 
 LONGEST = 10_000  # a longer collection stays text
 
@@ -24,7 +23,7 @@ _PAIR = re.compile(r"([^:]+):\s*(.*?)(?:,(?:\s*+(?=[^,][^,:]*+:)|\s*(?=\s:))|$)"
 _BLANKS = re.compile(r"\s*")
 
 
-def convert(text: str, declared: str, element: str | None = None) -> Any:
+def convert(text: str, declared: str, element: str | None = None) -> object:
     """Return the value of a text declared as a JavaScript type; `element` is the declared type of an array's elements.
 
     Raises:
@@ -128,7 +127,7 @@ def _skip_blanks(text: str, at: int) -> int:
     return at if match is None else match.end()
 
 
-def _object(text: str) -> Any:
+def _object(text: str) -> object:
     match = _OBJECT.match(text)
     if match is None or len(text) > LONGEST:
         return text
@@ -142,7 +141,7 @@ def _object(text: str) -> Any:
     return values
 
 
-def _member(text: str) -> Any:
+def _member(text: str) -> object:
     if text.startswith("[") and text.endswith("]"):
         return _array(text, None)
     return _untyped(text.strip("'\""))  # before it is parsed, so that "5" becomes 5

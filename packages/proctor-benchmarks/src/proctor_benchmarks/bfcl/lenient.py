@@ -7,9 +7,9 @@ official verdict and never changes it.
 """
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
+from proctor.core.sample import JsonObject
 from proctor_benchmarks.bfcl.calls import Arguments, Call, first
 from proctor_benchmarks.bfcl.checker import BREAKS, Answer, CheckerRules, Document
 from proctor_benchmarks.bfcl.metrics import fits, matching
@@ -60,7 +60,7 @@ def _arguments(given: Arguments, document: Document, answers: Sequence[Answer], 
     }
 
 
-def _value(value: object, schema: Mapping[str, Any], rules: CheckerRules) -> Any:
+def _value(value: object, schema: JsonObject, rules: CheckerRules) -> object:
     if rules.language != "python":
         return _text(value, schema.get("type"))
     match schema.get("type"), value:
@@ -75,7 +75,7 @@ def _value(value: object, schema: Mapping[str, Any], rules: CheckerRules) -> Any
     return value
 
 
-def _text(value: object, declared: object) -> Any:
+def _text(value: object, declared: object) -> object:
     match value:
         case bool():
             value = str(value).lower()

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from proctor.core.sample import JsonObject
 from proctor_benchmarks.bfcl.calls import Undecodable
 from proctor_benchmarks.bfcl.metrics import matching
 from proctor_benchmarks.bfcl.written_calls import calls_in, expected
@@ -12,7 +13,7 @@ def calls_of(value: object) -> list[dict[str, Any]] | None:
     """Return the calls in whatever form they are given; None where it cannot be read."""
     if isinstance(value, str):
         return calls_in(value).calls
-    entries: list[dict[str, Any]] = []
+    entries: list[dict[str, object]] = []
     for item in value if isinstance(value, list | tuple) else [value]:
         if isinstance(item, Mapping) and isinstance(item.get("name"), str):
             entries.append({"name": item["name"], "arguments": dict(item.get("arguments") or {})})
@@ -26,7 +27,7 @@ def calls_of(value: object) -> list[dict[str, Any]] | None:
     return entries
 
 
-def answers_of(value: object) -> list[dict[str, dict[str, list[Any]]]]:
+def answers_of(value: object) -> list[dict[str, dict[str, list[object]]]]:
     """Return the answers in whatever form they are given, as version 4 has them."""
     try:
         return expected(value)
@@ -39,13 +40,13 @@ def count_hits(made: Sequence[Mapping[str, object]], wanted: Sequence[Mapping[st
     return len(matching([[_fits(call, answer) for call in made] for answer in wanted]))
 
 
-def _fits(call: Mapping[str, Any], answer: Mapping[str, Any]) -> bool:
+def _fits(call: JsonObject, answer: Mapping[str, object]) -> bool:
     allowed = answer.get(call["name"])
     given = call["arguments"]
     return isinstance(allowed, Mapping) and set(given) <= set(allowed) and count_right(given, allowed) == len(allowed)
 
 
-def count_right(given: Mapping[str, Any], allowed: Mapping[str, Any]) -> int:
+def count_right(given: Mapping[str, object], allowed: JsonObject) -> int:
     """Count the parameters that are given as allowed, or left out where that is allowed."""
     return sum(
         any(_same(given[key], value) for value in values) if key in given else "" in values

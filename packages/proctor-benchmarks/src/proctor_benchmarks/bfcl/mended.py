@@ -27,7 +27,7 @@ class BfclMend(msgspec.Struct, frozen=True, kw_only=True):
     """An argument for which a mended answer accepts more; `witness` names the check of an audit that shows the fault."""
 
     argument: str
-    accepts: list[Any]
+    accepts: list[object]
     witness: Literal["int-float", "schema-answer-fails"]
 
 
@@ -70,7 +70,7 @@ def mend(functions: Sequence[Document], answers: Sequence[Answer]) -> tuple[list
 
 
 def _forms(
-    document: Document, allowed: Mapping[str, Sequence[Any]]
+    document: Document, allowed: Mapping[str, Sequence[object]]
 ) -> Iterator[tuple[str, Literal["int-float", "schema-answer-fails"], list[Any]]]:
     """Yield the arguments of an answer with the forms of their values that the schema allows and the answer may reject."""
     schemas = document["parameters"]["properties"]
@@ -89,7 +89,7 @@ def _forms(
                 yield argument, "schema-answer-fails", named
 
 
-def _whole(value: Any) -> Any:
+def _whole(value: object) -> object:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 

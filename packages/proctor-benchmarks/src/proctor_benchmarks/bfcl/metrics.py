@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from proctor.core.sample import JsonObject
 from proctor_benchmarks.bfcl.calls import Call, clipped, first
 from proctor_benchmarks.bfcl.checker import (
     BREAKS,
@@ -177,9 +178,9 @@ def _right_parameters(document: Document | None, call: Call, answer: Answer, rul
 
 def _is_right(
     parameter: str,
-    given: Mapping[str | None, Any],
+    given: Mapping[str | None, object],
     schemas: Mapping[str, object],
-    allowed: Mapping[str, Any],
+    allowed: JsonObject,
     rules: CheckerRules,
 ) -> bool:
     try:

@@ -6,10 +6,9 @@ official decoder keeps them (`README.md`).
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
-from proctor.core.sample import Message, Sample, Text, ToolCall
+from proctor.core.sample import JsonObject, Message, Sample, Text, ToolCall
 from proctor.core.trajectory import Step, Trajectory
 from proctor_benchmarks.bfcl.declared_types import language_of
 from proctor_benchmarks.bfcl.formats import ORDINARY, Format, wording_of
@@ -75,10 +74,10 @@ def _xml_call(name: str, given: Mapping[str, object], is_verbose: bool) -> str:
 class _Given:
     """A value with the schema it is declared by."""
 
-    def __init__(self, value: object, schema: Mapping[str, Any]) -> None:
+    def __init__(self, value: object, schema: JsonObject) -> None:
         self.value = value
         self.type = schema.get("type", "any")
-        self.items: Mapping[str, Any] = schema.get("items", {})
+        self.items: Mapping[str, object] = schema.get("items", {})
 
 
 def _calls(sample: Sample) -> list[tuple[str, dict[str, _Given]]]:
@@ -100,7 +99,7 @@ def _calls(sample: Sample) -> list[tuple[str, dict[str, _Given]]]:
     return calls
 
 
-def _first(allowed: object) -> Any:
+def _first(allowed: object) -> object:
     """Return the first allowed value that is given, with dicts of allowed values resolved the same way."""
     if not isinstance(allowed, list):
         return allowed
@@ -110,7 +109,7 @@ def _first(allowed: object) -> Any:
     return _resolved(value)
 
 
-def _resolved(value: object) -> Any:
+def _resolved(value: object) -> object:
     if not isinstance(value, dict):
         return value
     return {key: _first(allowed) for key, allowed in value.items() if not _may_be_left_out(allowed)}
@@ -133,7 +132,7 @@ def _call_text(name: str, given: Mapping[str, _Given], language: str) -> str:
     return f"{name}({', '.join(words)})"
 
 
-def call_text(function: Mapping[str, Any], arguments: Mapping[str, object], language: str) -> str:
+def call_text(function: JsonObject, arguments: Mapping[str, object], language: str) -> str:
     """Return a call in the notation of Java or JavaScript; a text that is no string by its declaration is one already."""
     properties = (function.get("parameters") or {}).get("properties") or {}
     given = {key: _Given(value, properties.get(key, {})) for key, value in arguments.items()}

@@ -27,12 +27,12 @@ class RecordedVerdict(msgspec.Struct, frozen=True):
     id: str
     category: str
     mode: Literal["prompt", "fc", "native"] = "prompt"
-    model_output: Any = msgspec.UNSET
+    model_output: object = msgspec.UNSET
     valid: bool = False
     error_type: str | None = None
     messages_sha256: str = ""
     tools_sha256: str = ""
-    replies: list[Any] = []
+    replies: list[object] = []
     queries: list[RecordedQuery] = []
     result: Any = None
     script: str = ""

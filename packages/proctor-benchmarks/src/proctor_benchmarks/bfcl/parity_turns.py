@@ -37,7 +37,7 @@ class Player:
     def __init__(self, source: str | None) -> None:
         self._source = source
         self._tasks: dict[tuple[str, str], _Loaded] = {}
-        self._memories: dict[tuple[str, str, str, str], Any] = {}  # as the last conversation of a scenario left it
+        self._memories: dict[tuple[str, str, str, str], object] = {}  # as the last conversation of a scenario left it
 
     async def check(self, lines: Sequence[RecordedVerdict]) -> list[Checked]:
         checked: dict[int, Checked] = {}
@@ -116,7 +116,7 @@ class _Script:
     name = "script"
     concurrency = 1
 
-    def __init__(self, replies: Sequence[Any]) -> None:
+    def __init__(self, replies: Sequence[object]) -> None:
         self.asked: list[RecordedQuery] = []
         self._replies = replies
 
@@ -128,7 +128,7 @@ class _Script:
         return Step(message=Message(role="assistant", parts=_parts(self._replies[number], number)))
 
 
-async def _play(line: RecordedVerdict, loaded: _Loaded, sample: Sample) -> tuple[Checked, Mapping[str, Any] | None]:
+async def _play(line: RecordedVerdict, loaded: _Loaded, sample: Sample) -> tuple[Checked, Mapping[str, object] | None]:
     """Return what came of the conversation, and the state that it leaves."""
     model = _Script(line.replies)
     agent = ChatAgent(model, max_steps=_UNLIMITED)
@@ -222,9 +222,9 @@ def _parts(reply: Any, number: int) -> tuple[Part, ...]:
     )
 
 
-def _messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
+def _messages(messages: Sequence[Message]) -> list[dict[str, object]]:
     """Return messages as they are sent, without nulls; one that says nothing at all has no content in the corpus."""
-    sent: list[dict[str, Any]] = []
+    sent: list[dict[str, object]] = []
     for message in messages:
         if message.parts:
             sent += to_messages([message], {})
@@ -233,7 +233,7 @@ def _messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
     return [{key: value for key, value in message.items() if value is not None} for message in sent]
 
 
-def digest(value: Any) -> str:
+def digest(value: object) -> str:
     """Return the SHA-256 of a value as the corpora have it."""
     text = json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()

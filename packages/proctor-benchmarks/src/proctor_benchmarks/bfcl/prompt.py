@@ -9,10 +9,9 @@ import ast
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from proctor.core.errors import BadInput
-from proctor.core.sample import Message
+from proctor.core.sample import JsonObject, Message
 from proctor_adapters.datasets import fetch
 from proctor_benchmarks.bfcl.dataset import PACKAGE
 from proctor_benchmarks.bfcl.formats import ORDINARY, Format, write_documents
@@ -65,7 +64,7 @@ def below(system: Message, question: Sequence[Message]) -> tuple[Message, ...]:
     return (system, *question)
 
 
-def system_prompt(functions: Sequence[dict[str, object]], constants: Mapping[str, Any], form: Format = ORDINARY) -> str:
+def system_prompt(functions: Sequence[dict[str, object]], constants: JsonObject, form: Format = ORDINARY) -> str:
     """Return the system message: of ordinary samples Python calls, no tag, documents in JSON, plain text, classic style."""
     try:
         style = constants["PROMPT_STYLE_TEMPLATES"][form.style]

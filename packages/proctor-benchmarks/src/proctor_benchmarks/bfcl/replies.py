@@ -43,10 +43,10 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 class _Line(msgspec.Struct, frozen=True, gc=False):
     id: str
     result: Any
-    input_token_count: Any = 0
-    output_token_count: Any = 0
+    input_token_count: object = 0
+    output_token_count: object = 0
     latency: Any = 0.0
-    reasoning_content: Any = None
+    reasoning_content: object = None
 
 
 _decoder = msgspec.json.Decoder(_Line)

@@ -109,5 +109,5 @@ def _convert_inside(schema: dict[str, Any]) -> None:
             _convert_all(items["properties"])
 
 
-def _json_type(declared: Any) -> str:
+def _json_type(declared: object) -> str:
     return _JSON_TYPE.get(declared, "string") if isinstance(declared, str) else "string"

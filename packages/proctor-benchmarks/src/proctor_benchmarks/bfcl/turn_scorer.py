@@ -8,12 +8,12 @@ A step that is no call is skipped. A turn whose answer is empty is not checked: 
 Source: bfcl-eval 2026.3.23, `bfcl_eval/eval_checker/eval_runner.py` (`_evaluate_single_multi_turn_entry`).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 
-from proctor.core.sample import Sample, Text
+from proctor.core.sample import JsonObject, Sample, Text
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import clip, say
 from proctor.core.trajectory import Step, Trajectory, carried_out
@@ -66,7 +66,7 @@ class ScorerOfAll(OpenedModels):
         return _score(result, trajectory)
 
 
-async def check_all(workers: Workers, items: Sequence[tuple[Mapping[str, Any], object, Mode]]) -> list[TurnsResult]:
+async def check_all(workers: Workers, items: Sequence[tuple[JsonObject, object, Mode]]) -> list[TurnsResult]:
     """Return the verdicts on official results of samples, as `environment.described`; those that need it are run in a worker."""
     results: list[TurnsResult | None] = []
     samples, to_run = {}, []
@@ -105,7 +105,7 @@ def replies_by_turn(trajectory: Trajectory) -> list[list[Step]]:
     return turns
 
 
-def _reply(step: Step, *, native: bool) -> Any:
+def _reply(step: Step, *, native: bool) -> object:
     if native and (calls := step.message.calls):
         return [{call.name: call.arguments_text()} for call in calls]
     texts = [part.text for part in step.message.parts if isinstance(part, Text)]
@@ -124,7 +124,7 @@ def _score_answer(sample: Sample, trajectory: Trajectory, mode: Mode) -> Score |
     if sample.target is None:
         return Unscored(why="not_applicable", reason=say("Memory is written here; what is asked of it is scored."))
     result = check_answer(result_of(trajectory), sample.target, mode)
-    details: dict[str, Any] = {}
+    details: dict[str, object] = {}
     if result.error_type is not None:
         kind = result.error_type.partition(":")[2]
         details = {"error_type": result.error_type, "error_class": _CLASSES.get(kind, "crash")}

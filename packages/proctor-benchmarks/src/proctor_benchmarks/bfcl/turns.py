@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 from msgspec.structs import replace
@@ -121,6 +121,6 @@ def shown_of(folder: Path, classes: Sequence[str], missed: Sequence[tuple[str, S
     )
 
 
-def _tools(documents: Sequence[dict[str, Any]]) -> tuple[Tool, ...]:
-    copies: list[dict[str, Any]] = msgspec.json.decode(msgspec.json.encode(documents))
+def _tools(documents: Sequence[dict[str, object]]) -> tuple[Tool, ...]:
+    copies: list[dict[str, object]] = msgspec.json.decode(msgspec.json.encode(documents))
     return tools.native_tools(copies)

@@ -20,7 +20,7 @@ import urllib.parse
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, BinaryIO, Self, TypeVar
+from typing import BinaryIO, Self, TypeVar
 
 import msgspec
 
@@ -76,7 +76,7 @@ class Web:
     def __init__(self, search: str | None = None, cassette: str | None = None) -> None:
         self._name = search
         self._cassette = Path(cassette).expanduser() if cassette else None
-        self._search: Callable[..., Any] | None = None
+        self._search: Callable[..., object] | None = None
         self._known: dict[tuple[str, str], _Line] = {}
         self._under_way: dict[tuple[str, str], asyncio.Lock] = {}
         self._file: BinaryIO | None = None
@@ -143,7 +143,7 @@ class Web:
                 self._file.write(msgspec.json.encode(line) + b"\n")
             return line
 
-    async def _ask(self, search: Callable[..., Any], keywords: str, region: str) -> list[_SearchResult] | None:
+    async def _ask(self, search: Callable[..., object], keywords: str, region: str) -> list[_SearchResult] | None:
         if inspect.iscoroutinefunction(search):
             results = await search(keywords, region)
         else:

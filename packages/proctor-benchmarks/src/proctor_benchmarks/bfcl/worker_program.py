@@ -110,7 +110,7 @@ class Instances:
             [name] = classes
             self.by_class = {name: _class(name)[0]()}
             self.by_class[name]._load_scenario(self._memory_config(name, sample_id, **memory))
-        self._by_name: dict[str, Any] = {}
+        self._by_name: dict[str, object] = {}
         self._owners: dict[str, str] = {}  # by method; the later class has the word
         for name, instance in self.by_class.items():
             owner = _NOT_IN_A_NAME.sub("_", f"{side}_{sample_id}_{name}_instance")
@@ -215,14 +215,14 @@ class Instances:
                 self._value(owned)  # the name that it begins with is looked up first
         raise Refused(f"{ast.unparse(node)[:80]!r} is no call of a function of this sample with plain arguments.")
 
-    def _named(self, name: str) -> Any:
+    def _named(self, name: str) -> object:
         if name in _HARMLESS:
             return getattr(builtins, name)
         if name in self._by_name or name in _OFFICIAL_NAMES or hasattr(builtins, name):
             raise Refused(f"{name!r} is no function of this sample.")
         raise NameError(f"name {name!r} is not defined")
 
-    def _called(self, node: ast.Call, function: Any) -> Any:
+    def _called(self, node: ast.Call, function: Any) -> object:
         if any(isinstance(argument, ast.Starred) for argument in node.args) or len(
             {keyword.arg for keyword in node.keywords} - {None}
         ) < len(node.keywords):
@@ -298,7 +298,7 @@ def _same(calls: Sequence[str], answers: Sequence[str], methods: frozenset[str])
     )
 
 
-Expected = tuple[list[str], dict[str, dict[str, Any]]]
+Expected = tuple[list[str], dict[str, dict[str, object]]]
 _kept: dict[str, tuple[object, list[Expected] | None]] = {}
 
 
@@ -440,7 +440,7 @@ def _reset_precision() -> None:
         mpmath.mp.dps = 15
 
 
-def _differ(own: object, right: Mapping[str, Any]) -> bool:
+def _differ(own: object, right: Mapping[str, object]) -> bool:
     """Compare the public attributes by `==`, as upstream; others, such as the current directory, do not count."""
     return any(getattr(own, key) != value for key, value in right.items())
 

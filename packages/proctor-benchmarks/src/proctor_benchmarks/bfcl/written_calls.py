@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from proctor.chat.thinking import parted
-from proctor.core.sample import Message, ToolCall
+from proctor.core.sample import JsonObject, Message, ToolCall
 from proctor.core.trajectory import Step, Trajectory
 from proctor_benchmarks.bfcl import decode_python
 from proctor_benchmarks.bfcl.calls import Call, Undecodable, first
@@ -86,7 +86,7 @@ def said_in(reply: str) -> str:
     return parted(reply)[1][:LONGEST].strip()
 
 
-def expected(truth: Any) -> list[dict[str, dict[str, list[Any]]]]:
+def expected(truth: Any) -> list[dict[str, dict[str, list[object]]]]:
     """Answers in the form of version 4, out of any form the chapter knows: a value that may be, in a list.
 
     >>> expected([{"name": "f", "arguments": {"x": 1}}]), expected(["f(x=1)"])
@@ -103,7 +103,7 @@ def expected(truth: Any) -> list[dict[str, dict[str, list[Any]]]]:
     return answers
 
 
-def as_python(calls: Sequence[Mapping[str, Any]]) -> str:
+def as_python(calls: Sequence[JsonObject]) -> str:
     """Return calls in the text form of the official result files.
 
     >>> as_python([{"name": "f", "arguments": {"x": 1, "s": "a"}}])
@@ -112,11 +112,11 @@ def as_python(calls: Sequence[Mapping[str, Any]]) -> str:
     return "[" + ", ".join(f"{call['name']}({_arguments(call['arguments'])})" for call in calls) + "]"
 
 
-def _arguments(given: Mapping[str, Any]) -> str:
+def _arguments(given: Mapping[str, object]) -> str:
     return ", ".join(f"{name}={value!r}" for name, value in given.items())
 
 
-def _allowed(name: str, arguments: Mapping[Any, Any]) -> dict[str, dict[str, list[Any]]]:
+def _allowed(name: str, arguments: Mapping[object, object]) -> dict[str, dict[str, list[object]]]:
     return {name: {str(key): [_inner(value)] for key, value in arguments.items()}}
 
 
@@ -142,7 +142,7 @@ def _of_pieces(pieces: Sequence[str]) -> ReadCalls:
 
 def _within(text: str, names: Sequence[str]) -> list[dict[str, object]]:
     """Return the calls within sentences: of known functions, with named arguments, as a bare `name()` is a mention."""
-    with_arguments: list[dict[str, Any]] = []
+    with_arguments: list[dict[str, object]] = []
     wanted = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
     starts = re.finditer(rf"(?<![\w.])(?:{wanted})\(", text) if names else ()
     for start in islice(starts, MOST_STARTS):
@@ -155,7 +155,7 @@ def _within(text: str, names: Sequence[str]) -> list[dict[str, object]]:
     return with_arguments
 
 
-def _json(text: str) -> Any:
+def _json(text: str) -> object:
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
@@ -195,7 +195,7 @@ def _of_json(value: object) -> list[dict[str, object]] | None:
     return None if None in calls else [call for call in calls if call is not None]
 
 
-def _call(value: Any) -> dict[str, Any] | None:
+def _call(value: object) -> dict[str, object] | None:
     if not isinstance(value, Mapping):
         return None
     function = value.get("function", value)

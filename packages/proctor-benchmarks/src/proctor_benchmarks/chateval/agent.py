@@ -6,13 +6,12 @@ What officially counts is left as its state, {"evaluation": [{"role": …, "eval
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
-from typing import Any
 
 import msgspec
 
 from proctor.core.errors import BadInput
 from proctor.core.parts import AgentPart
-from proctor.core.sample import Message, Sample, Turn
+from proctor.core.sample import JsonObject, Message, Sample, Turn
 from proctor.core.task import Environment, Model, Session
 from proctor.core.trajectory import Step, ToolStyle
 from proctor.core.validation import in_words
@@ -20,7 +19,7 @@ from proctor.models.named import OpenedModels, model
 from proctor_judging.judges.debating import SUMMARIZER, Assignment, Referee, Speech, debate, summary_request
 
 
-def make(argument: str, options: Mapping[str, Any]) -> "DebateAgent":
+def make(argument: str, options: Mapping[str, object]) -> "DebateAgent":
     """Return the agent `debate:MODEL[,MODEL]`; the options are those of the models, whose temperature is 0 by default.
 
     Raises:
@@ -75,7 +74,7 @@ class _Debate:
         self._models = models
         self._assignment = assignment
         self.received: list[Step] = []
-        self.state: Mapping[str, Any] | None = None
+        self.state: JsonObject | None = None
 
     async def send(self, turn: Turn) -> Sequence[Step]:
         """Play the debate and return its speeches, those that could not be used too."""

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from importlib.resources import files
 from pathlib import Path
 from string import Template
-from typing import Any
 
 import msgspec
 
@@ -124,7 +123,7 @@ def referees_of(path: Path) -> Referees:
     except (OSError, yaml.YAMLError, msgspec.ValidationError, RecursionError) as error:
         raise BadInput("{path} is no configuration of a debate: {error}.", path=path, error=error) from None
     rule = read.environment.rule
-    rules: dict[str, Any] = {"order": rule.order.type, "turns": read.environment.max_turns}
+    rules: dict[str, object] = {"order": rule.order.type, "turns": read.environment.max_turns}
     rules["visibility"] = {"llmeval_blind_judge": "blind_judge"}.get(rule.visibility.type, rule.visibility.type)
     first = read.agents[0]
     return Referees(

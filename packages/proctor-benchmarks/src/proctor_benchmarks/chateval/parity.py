@@ -40,7 +40,7 @@ class ChatEvalLine(msgspec.Struct, frozen=True, kw_only=True):
     items: int = 1
     replies: dict[str, list[str]] = {}
     asked: tuple[str, ...] = ()
-    sent: list[Any] = []
+    sent: list[object] = []
     method: verdicts.Method = "majority_vote"
     human: tuple[str, ...] = ()
     results: tuple[Any, ...] = ()
@@ -100,7 +100,7 @@ def _kappa(line: ChatEvalLine) -> float | str | None:
         return "RAISES"
 
 
-async def _play(line: ChatEvalLine) -> dict[str, Any]:
+async def _play(line: ChatEvalLine) -> dict[str, object]:
     """Play the debates of a line with its recorded replies."""
     assert isinstance(line.referees, tuple)
     names = line.referees

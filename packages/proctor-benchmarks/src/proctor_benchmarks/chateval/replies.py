@@ -11,7 +11,6 @@ Items are matched by their place in the list, as officially, and their questions
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -44,7 +43,7 @@ class ChatEvalResult(msgspec.Struct, frozen=True):
     evaluation: tuple[DebateSpeech, ...]
 
 
-def read(path: Path, task_options: Mapping[str, Any]) -> Iterator[tuple[str, Trajectory | TrialFailure]]:
+def read(path: Path, task_options: Mapping[str, object]) -> Iterator[tuple[str, Trajectory | TrialFailure]]:
     """Yield the speeches of each item and order; a file whose folder says `reverse` is that of the other order.
 
     Raises:
@@ -76,7 +75,7 @@ def write(trials: Iterable[tuple[Sample, Trial]], folder: Path, model: str) -> l
         BadInput: a model name that is no folder name, a sample that is not of ChatEval, or nothing to write.
     """
     name = folder_name(model)
-    lines: dict[str, dict[int, dict[str, Any]]] = {FORWARD: {}, REVERSED: {}}
+    lines: dict[str, dict[int, dict[str, object]]] = {FORWARD: {}, REVERSED: {}}
     for sample, trial in trials:
         if "pair" not in sample.meta:
             raise BadInput("The sample '{id}' is not of ChatEval.", id=sample.id)

@@ -9,7 +9,7 @@ goals = [{ name = "price reported", answer = ["49"] }, { name = "checked", said 
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
@@ -45,7 +45,7 @@ class TeamScenario(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     team: tuple[str, ...] = ()
     handoffs: tuple[str, ...] = ()
     facts: Mapping[str, str] = {}
-    solution: tuple[tuple[str, dict[str, Any]], ...] = ()
+    solution: tuple[tuple[str, dict[str, object]], ...] = ()
     cluster: str = ""
     tags: Mapping[str, str] = {}
 
@@ -90,9 +90,9 @@ def read_scenarios(path: Path) -> Sequence[TeamScenario]:
 
 
 def _sample(one: TeamScenario, steps: int) -> Sample:
-    options: dict[str, Any] = {"goals": msgspec.to_builtins(one.goals), "team": list(one.team), "handoffs": list(one.handoffs)}  # fmt: skip
+    options: dict[str, object] = {"goals": msgspec.to_builtins(one.goals), "team": list(one.team), "handoffs": list(one.handoffs)}  # fmt: skip
     solution = one.solution or [(goal.call, goal.arguments) for goal in one.goals if goal.call]
-    meta: dict[str, Any] = {KEY: options, "max_steps": steps, "solution": msgspec.to_builtins(solution)}
+    meta: dict[str, object] = {KEY: options, "max_steps": steps, "solution": msgspec.to_builtins(solution)}
     if one.facts:
         meta["environment"] = {"facts": dict(one.facts)}
     return Sample(

@@ -5,7 +5,6 @@ import unicodedata
 from collections import deque
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any
 
 import msgspec
 
@@ -30,10 +29,10 @@ class Goal(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     answer: tuple[str, ...] = ()
     said: tuple[str, ...] = ()
     call: str = ""
-    arguments: Mapping[str, Any] = {}
+    arguments: Mapping[str, object] = {}
     texts: Mapping[str, tuple[str, ...]] = {}
     state: str = ""
-    equals: Any = None
+    equals: object = None
     by: str = ""
 
     def __post_init__(self) -> None:
@@ -131,7 +130,7 @@ def _fits(call: ToolCall, goal: Goal) -> bool:
 
 
 def _has(state: Mapping[str, object] | None, path: str, wanted: object) -> bool:
-    here: Any = state
+    here: object = state
     for name in path.split("."):
         if isinstance(here, Mapping) and name in here:
             here = here[name]

@@ -7,7 +7,6 @@ Only the figures that a line names are compared, numbers to three decimals.
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -26,9 +25,9 @@ class CollaborationLine(msgspec.Struct, frozen=True, kw_only=True):
     """A transcript with the figures that are right for it."""
 
     id: str
-    transcript: Any
-    scenario: dict[str, Any] = {}
-    figures: dict[str, Any]
+    transcript: object
+    scenario: dict[str, object] = {}
+    figures: dict[str, object]
 
 
 def check_corpus(path: Path, data: str | None = None) -> Iterator[Checked]:  # noqa: ARG001 - a line has all it needs
@@ -46,12 +45,12 @@ def check_corpus(path: Path, data: str | None = None) -> Iterator[Checked]:  # n
         yield Checked(id=line.id, agrees=not wrong, ours=str(wrong or line.figures), official=official, rule=", ".join(wrong))  # fmt: skip
 
 
-def figures(line: CollaborationLine) -> dict[str, Any]:
+def figures(line: CollaborationLine) -> dict[str, object]:
     _, trajectory = transcript(line.transcript)
     sample = Sample(id=line.id, turns=(), meta={KEY: line.scenario})
     whole = collaboration(sample, trajectory)
     work = dict(whole.details[KEY])
-    ours: dict[str, Any] = {
+    ours: dict[str, object] = {
         "completion": _value(whole),
         **{function.__name__: _value(function(sample, trajectory)) for function in (balance, novelty, recovery)},
         "taken": _value(handoffs(sample, trajectory)),

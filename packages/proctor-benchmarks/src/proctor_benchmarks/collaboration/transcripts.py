@@ -21,7 +21,7 @@ from msgspec.structs import replace
 
 from proctor.chat.agent_replies import call_of, clean
 from proctor.core.errors import BadInput
-from proctor.core.sample import Message, Part, Reasoning, Text, ToolCall, ToolResult
+from proctor.core.sample import JsonObject, Message, Part, Reasoning, Text, ToolCall, ToolResult
 from proctor.core.sentence import Sentence, say
 from proctor.core.trajectory import Step, Trajectory, Usage
 from proctor.core.validation import in_words
@@ -95,7 +95,7 @@ def transcript(value: Any) -> tuple[str, Trajectory]:
     raise BadInput("expected a transcript: an object with one of {names}, or a list of messages.", names=", ".join(KEYS))  # fmt: skip
 
 
-def _values(path: Path) -> list[Any]:
+def _values(path: Path) -> list[object]:
     """Return the transcripts of a file; a list of objects that are transcripts themselves is several."""
     try:
         if path.stat().st_size > MOST_BYTES:
@@ -172,7 +172,7 @@ def _of_any(item: Mapping[str, object]) -> Step | None:
     return Step(message=Message(role="assistant", parts=parts), author=author or "agent", usage=usage)
 
 
-def _type(item: Mapping[str, Any]) -> str:
+def _type(item: JsonObject) -> str:
     """Return the type of a message of LangChain; with `dumps` it is the last part of its id, such as `AIMessage`."""
     named = item["id"][-1] if isinstance(item.get("id"), list) and item["id"] else item.get("type", "")
     return str(named).removesuffix("Chunk").removesuffix("Message").lower()
@@ -220,7 +220,7 @@ def _of_autogen(item: Mapping[str, object], waiting: dict[str, str]) -> Step | N
     return Step(message=Message(role="assistant", parts=parts), author=author, usage=_usage(item))
 
 
-def _result(one: Mapping[str, Any]) -> ToolResult:
+def _result(one: Mapping[str, object]) -> ToolResult:
     return ToolResult(name=text(one, "name"), content=as_text(one.get("content", "")), id=text(one, "call_id", "id"), is_error=one.get("is_error") is True)  # fmt: skip
 
 
@@ -268,7 +268,7 @@ def _of_react(written: str, author: str, id: str) -> Iterator[Step]:
         yield Step(message=Message(role="tool", parts=(result,)), author="tool")
 
 
-def _usage(item: Mapping[str, Any]) -> Usage | None:
+def _usage(item: Mapping[str, object]) -> Usage | None:
     """Return the tokens that a message tells of, by any of the names; None if it tells of none."""
     for key in ("models_usage", "usage_metadata", "usageMetadata", "usage", "token_usage"):
         used = item.get(key)

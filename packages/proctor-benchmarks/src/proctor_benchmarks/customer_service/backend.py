@@ -10,7 +10,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, TypeVar, cast
+from typing import Literal, TypeVar, cast
 
 Intent = Literal["order_status", "cancel", "refund", "change_address", "question", "complaint", "human", "other"]
 Topic = Literal["returns", "shipping"]
@@ -32,7 +32,7 @@ class Backend:
     """Orders with a status, refunds, and the desk of colleagues that conversations are handed over to."""
 
     def __init__(
-        self, orders: Mapping[str, Mapping[str, Any]] | None = None, faults: Mapping[str, str] | None = None
+        self, orders: Mapping[str, Mapping[str, object]] | None = None, faults: Mapping[str, str] | None = None
     ) -> None:
         self._orders = {number: dict(order) for number, order in (orders or {}).items()}
         self._refunds: list[str] = []

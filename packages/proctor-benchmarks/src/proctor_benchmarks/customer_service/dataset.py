@@ -14,7 +14,7 @@ from proctor_benchmarks.customer_service.backend import Backend, Fault, Intent
 BUNDLED = Path(__file__).with_name("scenarios.toml")
 MOST_BYTES = 5_000_000
 Language = Literal["en", "zh"]
-Call = tuple[str, dict[str, Any]]
+Call = tuple[str, dict[str, object]]
 NO_FAULT = "none"
 
 
@@ -33,7 +33,7 @@ class CustomerScenario(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
 
     id: str
     intent: Intent
-    orders: Mapping[str, Mapping[str, Any]] = {}
+    orders: Mapping[str, Mapping[str, object]] = {}
     en: tuple[str, ...] = ()
     zh: tuple[str, ...] = ()
     reads: tuple[Call, ...] = ()

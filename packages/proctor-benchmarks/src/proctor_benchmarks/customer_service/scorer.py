@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from proctor.core.declared import scorer
-from proctor.core.sample import Sample
+from proctor.core.sample import JsonObject, Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import Sentence, say
 from proctor.core.trajectory import Trajectory
@@ -54,7 +54,7 @@ def _score(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     return Score(points=0, reason=reason, details={"error_class": error_class})
 
 
-def _findings(target: Mapping[str, Any], state: Mapping[str, Any], trajectory: Trajectory) -> Iterator[Finding]:
+def _findings(target: JsonObject, state: JsonObject, trajectory: Trajectory) -> Iterator[Finding]:
     """Yield what is wrong, the gravest first."""
     wanted = target["state"]
     done, right = list(state.get("refunds", ())), list(wanted["refunds"])
@@ -86,7 +86,7 @@ def _findings(target: Mapping[str, Any], state: Mapping[str, Any], trajectory: T
             yield "not_named", say("The answer does not name '{words}'.", words=words)
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     """Return a value with its texts in lower case and without whitespace, as nobody would call that a difference."""
     match value:
         case str():

@@ -6,7 +6,6 @@ Source: Mialon et al. 2023, arXiv 2311.12983; data set gaia-benchmark/GAIA (gate
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 from proctor.core.errors import BadInput
 from proctor.core.parts import BenchmarkPart
@@ -119,20 +118,16 @@ def _oracle(sample: Sample) -> Trajectory:
 def _levels(given: int | str | Sequence[int] | None) -> frozenset[int]:
     if given is None:
         return frozenset()
-    parts: Iterable[Any] = str(given).split(",") if isinstance(given, int | str) else given
+    parts: Iterable[object] = str(given).split(",") if isinstance(given, int | str) else given
     return frozenset(_whole_numbers(parts))
 
 
-def _whole_numbers(parts: Iterable[Any]) -> Iterator[int]:
+def _whole_numbers(parts: Iterable[object]) -> Iterator[int]:
     for part in parts:
         try:
             yield int(str(part))
         except ValueError:
             raise BadInput("A level is a whole number, not '{level}'.", level=part) from None
-
-
-def _pull() -> Path:
-    return hub.locate()[0]
 
 
 PART = BenchmarkPart(
@@ -142,5 +137,5 @@ PART = BenchmarkPart(
     check_corpus=parity.check_corpus,
     own=own,
     statistics=statistics,
-    pull_folder=_pull,
+    pull_folder=lambda: hub.locate()[0],
 )

@@ -158,7 +158,7 @@ def item_of(record: Mapping[str, object], where: str, folder: Path, root: Path) 
     )
 
 
-def _first(record: Mapping[str, object], keys: tuple[str, ...]) -> Any:
+def _first(record: Mapping[str, object], keys: tuple[str, ...]) -> object:
     return next((record[key] for key in keys if key in record), None)
 
 

@@ -5,7 +5,7 @@ fetched once; its Python is not used (`README.md`).
 """
 
 from collections.abc import Sequence
-from pathlib import Path
+from functools import partial
 from typing import Annotated, Literal
 
 import msgspec
@@ -13,7 +13,7 @@ import msgspec
 from proctor.config import converted
 from proctor.core.errors import BadInput
 from proctor.core.near import near
-from proctor.core.parts import BenchmarkPart, Tell
+from proctor.core.parts import BenchmarkPart
 from proctor.core.sample import Sample
 from proctor.core.task import Task
 from proctor_adapters.datasets import fetch
@@ -122,10 +122,6 @@ def _sample(name: str, seed: int, mode: str) -> Sample:
     )
 
 
-def _pull(source: Path | None, tell: Tell) -> Path:
-    return fetch.pull(official.PACKAGE, source=source, progress=tell)
-
-
 PART = BenchmarkPart(
     task=task,
     options=MiniWoBOptions,
@@ -133,5 +129,5 @@ PART = BenchmarkPart(
     replies=replies.read,
     export=replies.write,
     check_corpus=parity.check_corpus,
-    pull_package=_pull,
+    pull_package=partial(fetch.pull, official.PACKAGE),
 )

@@ -8,10 +8,11 @@ Source: miniwob 1.1.0, `action.py`, `selenium_actions.py`, `constants.py`, `html
 import asyncio
 import json
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
+from proctor.core.sample import JsonObject
 from proctor_adapters.environments.browser import Window
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ class PageLook(msgspec.Struct, frozen=True, kw_only=True):
     raw_reward: float | None
     reason: str | None
     utterance: str
-    dom: dict[str, Any] | None
+    dom: dict[str, object] | None
 
 
 async def look_at(window: Window) -> PageLook:
@@ -194,7 +195,7 @@ class Actions:
         return "The episode is over." if self.look.dom is None else note + shown(self.look.dom, notes)
 
 
-def shown(dom: Mapping[str, Any], notes: Sequence[str] = ()) -> str:
+def shown(dom: Mapping[str, object], notes: Sequence[str] = ()) -> str:
     """Return the visible elements of a page as lines, with what the page did unasked.
 
     >>> shown({"tag": "BODY", "ref": 1, "left": 0, "top": 0, "width": 9.5, "height": 4, "children": [
@@ -204,7 +205,7 @@ def shown(dom: Mapping[str, Any], notes: Sequence[str] = ()) -> str:
     return "\n".join([*_lines(dom, 0), *notes])
 
 
-def _lines(node: Mapping[str, Any], depth: int) -> list[str]:
+def _lines(node: JsonObject, depth: int) -> list[str]:
     children, text = node["children"], node.get("text")
     if children and all(child["tag"].lower() == "t" for child in children):  # as upstream: texts alone are no children
         children, text = [], " ".join(child["text"] for child in children)

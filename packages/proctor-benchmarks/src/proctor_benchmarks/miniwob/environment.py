@@ -8,11 +8,11 @@ Source: miniwob 1.1.0, `selenium_instance.py` (`reset`, `begin_task`), `html/cor
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Literal, Self
 from urllib.parse import unquote, urlsplit
 
 from proctor.core.errors import EnvironmentFailed, EpisodeOver
-from proctor.core.sample import Message, Sample, Tool, ToolCall, ToolResult, Turn
+from proctor.core.sample import JsonObject, Message, Sample, Tool, ToolCall, ToolResult, Turn
 from proctor.core.task import Environment
 from proctor.core.trajectory import Trajectory
 from proctor.engine.acting import Acting
@@ -67,7 +67,7 @@ class MiniwobEpisode:
 
     window: Window
 
-    def __init__(self, folder: Path, chromium: Chromium, episode: Mapping[str, Any], limit: TimeLimit) -> None:
+    def __init__(self, folder: Path, chromium: Chromium, episode: JsonObject, limit: TimeLimit) -> None:
         self.tools: tuple[Tool, ...] = ()
         self.episode = episode
         self._folder = folder

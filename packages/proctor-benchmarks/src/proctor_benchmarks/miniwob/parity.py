@@ -8,11 +8,10 @@ import asyncio
 import hashlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 from proctor.core.errors import EpisodeOver
 from proctor.core.parity import Checked
-from proctor.core.sample import ToolCall
+from proctor.core.sample import JsonObject, ToolCall
 from proctor.runtime.json_file import read_json_lines
 from proctor_adapters.environments.browser import Chromium
 from proctor_benchmarks.miniwob import official
@@ -71,13 +70,13 @@ async def _check(line: PlayedLine, folder: Path, chromium: Chromium) -> Checked:
     )
 
 
-def digest(dom: Mapping[str, Any]) -> str:
+def digest(dom: Mapping[str, object]) -> str:
     """Return a digest of the elements as upstream lists them: ref, parent, tag, text, value, id and classes."""
     lines = "\n".join(_elements(dom, 0))
     return hashlib.sha256(lines.encode()).hexdigest()[:16]
 
 
-def _elements(node: Mapping[str, Any], parent: int) -> Iterator[str]:
+def _elements(node: JsonObject, parent: int) -> Iterator[str]:
     children, text = node["children"], node.get("text")
     if children and all(child["tag"].lower() == "t" for child in children):
         children, text = [], " ".join(child["text"] for child in children)

@@ -8,7 +8,6 @@
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -32,7 +31,7 @@ class PlayedLine(msgspec.Struct, frozen=True, kw_only=True):
     reward: float | None = 0.0
     reason: str | None = None
     mode: str = "train"
-    actions: tuple[tuple[str, dict[str, Any]], ...] = ()
+    actions: tuple[tuple[str, dict[str, object]], ...] = ()
     utterance: str | None = None
     dom: tuple[str, ...] | None = None
 
@@ -41,7 +40,7 @@ class PlayedLine(msgspec.Struct, frozen=True, kw_only=True):
         return f"{self.task}/{self.seed}"
 
 
-def read(path: Path, task_options: Mapping[str, Any]) -> Iterator[tuple[str, Trajectory | TrialFailure]]:  # noqa: ARG001
+def read(path: Path, task_options: Mapping[str, object]) -> Iterator[tuple[str, Trajectory | TrialFailure]]:  # noqa: ARG001
     """Yield the end of each episode.
 
     Raises:

@@ -177,15 +177,11 @@ def _replies(path: Path, task_options: Mapping[str, Any]) -> Iterator[tuple[str,
     return replies.read(path, samples() if callable(samples) else samples)
 
 
-def _pull() -> Path:
-    return hub.locate()[0]
-
-
 PART = BenchmarkPart(
     task=task,
     options=MultiOptions,
     replies=_replies,
     export=export.write,
     check_corpus=parity.check_corpus,
-    pull_folder=_pull,
+    pull_folder=lambda: hub.locate()[0],
 )

@@ -10,7 +10,6 @@ import json
 import zipfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from proctor.core.errors import BadInput
 from proctor.core.sample import File, Sample, Text
@@ -21,7 +20,7 @@ from proctor_benchmarks.multi.figures import can_draw, draw
 from proctor_benchmarks.multi.scorer import multi
 from proctor_benchmarks.multi.tables import Scored, leaderboard_file, statistics, summary
 
-Json = dict[str, Any]
+Json = dict[str, object]
 
 
 def write(trials: Iterable[tuple[Sample, Trial]], folder: Path, model: str) -> list[Path]:

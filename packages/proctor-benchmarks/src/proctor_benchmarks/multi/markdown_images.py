@@ -44,13 +44,13 @@ class _Problem(msgspec.Struct):
     img_paths: list[str] = []
 
 
-def problems(value: Any) -> dict[str, dict[str, Any]]:
+def problems(value: Any) -> dict[str, dict[str, object]]:
     """Return the problems of a file with their pictures as tokens; whatever else they hold stays.
 
     Raises:
         msgspec.ValidationError: another layout.
     """
-    made: dict[str, dict[str, Any]] = {}
+    made: dict[str, dict[str, object]] = {}
     for id, problem in msgspec.convert(value, dict[str, _Problem]).items():
         images, contents = list(problem.img_paths), []
         for content in (problem.problem_content, *problem.problem_content_list):

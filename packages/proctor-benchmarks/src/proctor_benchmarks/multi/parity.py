@@ -29,12 +29,12 @@ class RecordedMarks(msgspec.Struct, frozen=True):
     id: str
     type: str
     label: str
-    prediction: Any = None
+    prediction: object = None
     reply: str | None = None
     args: dict[str, Any] = {}
     score: float | None = None
     total_score: float | None = None
-    error: Any = None
+    error: object = None
     prediction_tokens: list[str] | None = None
     label_tokens: list[str] | None = None
 

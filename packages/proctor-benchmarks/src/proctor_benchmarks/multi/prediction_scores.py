@@ -62,7 +62,7 @@ def _keep(
     total: float,
     *,
     refused: bool,
-    line: dict[str, Any],
+    line: dict[str, object],
 ) -> None:
     report.rows.append(
         Scored(

@@ -25,10 +25,10 @@ class Answered(msgspec.Struct):
     """One prediction; whatever else stands there is passed over."""
 
     question_id: str
-    prediction: Any = None
-    prompt_tokens: Any = 0
-    completion_tokens: Any = 0
-    feedback: Any = None
+    prediction: object = None
+    prompt_tokens: object = 0
+    completion_tokens: object = 0
+    feedback: object = None
 
 
 def predictions(path: Path) -> dict[str, Answered]:
@@ -57,7 +57,7 @@ def objects(path: Path) -> dict[str, dict[str, Any]]:
     return max((_objects(file) for file in sorted(parts)), key=len)
 
 
-def text_of(prediction: Any) -> str | None:
+def text_of(prediction: object) -> str | None:
     """Return a prediction as text; of a list the first, and None for anything else.
 
     >>> text_of("B"), text_of(["B", "I think it is B."]), text_of(None)

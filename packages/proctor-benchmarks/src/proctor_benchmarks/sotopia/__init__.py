@@ -6,7 +6,7 @@ come with Proctor (`--set data=example`).
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 
@@ -40,7 +40,7 @@ class SotopiaOptions(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     data: str | None = None
-    partner: str | Mapping[str, Any] | None = None
+    partner: str | Mapping[str, object] | None = None
     edition: Edition = EpisodeRules().edition
     order: Order = EpisodeRules().order
     max_turns: Annotated[int, msgspec.Meta(ge=1, le=200)] = EpisodeRules().max_turns

@@ -11,7 +11,7 @@ Source: `messages/message_classes.py` (AgentAction, ScriptInteraction), `generat
 import json
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import msgspec
 
@@ -118,7 +118,7 @@ def read_object(reply: str, edition: Edition, *, with_repairs: bool = False) -> 
     return plain, is_wrapped
 
 
-def _plain(text: str) -> Any:
+def _plain(text: str) -> object:
     try:
         return json.loads(text)
     except (ValueError, RecursionError):

@@ -19,7 +19,7 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
 
@@ -37,7 +37,7 @@ OFFICIAL = ("agent_profiles", "environment_profiles", "combo")  # is part of the
 MOST_PLAYERS = 10
 
 T = TypeVar("T", bound=msgspec.Struct)
-Row = dict[str, Any]
+Row = dict[str, object]
 
 
 class Cast(msgspec.Struct, frozen=True, kw_only=True):

@@ -52,18 +52,18 @@ class SotopiaLine(msgspec.Struct, frozen=True, kw_only=True):
     dimension: str = ""
     low: int = 0
     high: int = 0
-    score: Any = None
-    accepted: Any = None
+    score: object = None
+    accepted: object = None
     replies: list[str] = []
     calls: int = 0
     prompt_sha256: list[str] = []
     history: str = ""
-    action: dict[str, Any] = {}
+    action: dict[str, object] = {}
     action_type: ActionType = "none"
     argument: str = ""
     to: list[str] = []
     text: str = ""
-    parsed: Any = None
+    parsed: object = None
     actions: Any = None
     viewer: str = ""
     shown: str = ""
@@ -155,10 +155,6 @@ def _player(line: SotopiaLine) -> tuple[object, object]:
     return [line.calls, line.action], [calls, _plain(action, line.edition)]
 
 
-def _action_text(line: SotopiaLine) -> tuple[object, object]:
-    return line.text, PlayerAction(line.action_type, line.argument, tuple(line.to)).words(line.edition)
-
-
 def _script_line(line: SotopiaLine) -> tuple[object, object]:
     try:
         return line.parsed, msgspec.to_builtins(read_script_line(line.text))
@@ -172,10 +168,6 @@ def _script(line: SotopiaLine) -> tuple[object, object]:
     except (ValueError, IndexError):
         return _outcome(line.actions), RAISES
     return line.actions, [[name, action.action_type, action.argument] for name, action in pairs]
-
-
-def _render(line: SotopiaLine) -> tuple[object, object]:
-    return line.shown, rendered(line.text, line.viewer)
 
 
 def _episode(line: SotopiaLine) -> tuple[object, object]:
@@ -237,10 +229,13 @@ RULES: Mapping[str, Callable[[SotopiaLine], tuple[object, object]]] = {
     "range_custom": _range,
     "judge": _judge,
     "player": _player,
-    "action_text": _action_text,
+    "action_text": lambda line: (
+        line.text,
+        PlayerAction(line.action_type, line.argument, tuple(line.to)).words(line.edition),
+    ),
     "script_line": _script_line,
     "script": _script,
-    "render": _render,
+    "render": lambda line: (line.shown, rendered(line.text, line.viewer)),
     "episode": _episode,
     "benchmark": _benchmark,
 }

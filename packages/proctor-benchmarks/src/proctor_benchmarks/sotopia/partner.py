@@ -7,12 +7,11 @@ fail; here a service that fails, or a player of whom nothing could ever be read,
 
 import random
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
 
 import msgspec
 
 from proctor.core.errors import AgentFailed, BadInput, EpisodeOver, PartFailed, UserFailed
-from proctor.core.sample import FreshTurn, Message, Sample, ToolCall, ToolResult, Turn
+from proctor.core.sample import FreshTurn, JsonObject, Message, Sample, ToolCall, ToolResult, Turn
 from proctor.core.sentence import say
 from proctor.core.task import Environment
 from proctor.core.trajectory import Step, Trajectory
@@ -49,7 +48,7 @@ class EpisodeStage:
     async def call(self, call: ToolCall) -> ToolResult:
         return ToolResult(name=call.name, id=call.id, content=f"There is no tool {call.name}.", is_error=True)
 
-    def state(self) -> Mapping[str, Any]:
+    def state(self) -> JsonObject:
         """Return what the players did, from which the whole episode can be played again."""
         return {
             "done": msgspec.to_builtins(self.done),
@@ -80,7 +79,7 @@ class Partner(OpenedModels):
         unpriced: its model, if the price is not known.
     """
 
-    def __init__(self, given: str | Mapping[str, Any] | None) -> None:
+    def __init__(self, given: str | Mapping[str, object] | None) -> None:
         options = {"model": given} if isinstance(given, str) else dict(given or {})
         name = str(options.pop("model", ""))
         self._model = model(name, options, defaults={"temperature": 0.7}) if name else None  # the official temperature

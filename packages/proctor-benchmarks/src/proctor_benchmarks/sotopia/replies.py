@@ -43,10 +43,10 @@ class Log(msgspec.Struct, frozen=True, kw_only=True):
     models: tuple[str, ...] | None = None
     messages: list[list[tuple[str, str, str]]]
     reasoning: str = ""
-    rewards: list[Any] = []
+    rewards: list[object] = []
 
 
-def read(path: Path, task_options: Mapping[str, Any]) -> Iterator[tuple[str, Trajectory | TrialFailure]]:
+def read(path: Path, task_options: Mapping[str, object]) -> Iterator[tuple[str, Trajectory | TrialFailure]]:
     """Yield the episodes of a file, or of `episodes.jsonl` in a folder, for each player whose model is tested.
 
     Raises:

@@ -1,7 +1,7 @@
 """Score the agent of an episode by what a judge says of it in seven dimensions."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Self
+from typing import Self
 
 from proctor.core.errors import PartFailed
 from proctor.core.judge import JudgeChoice
@@ -100,7 +100,7 @@ def _recorded(reward: object) -> Rated:
     return found if fits and found.keys() == RANGES.keys() else {}
 
 
-def _score(rated: Rated, others: Sequence[Rated], details: Mapping[str, Any]) -> Score:
+def _score(rated: Rated, others: Sequence[Rated], details: Mapping[str, object]) -> Score:
     points = points_of(rated)
     return Score(
         points=points["goal"],

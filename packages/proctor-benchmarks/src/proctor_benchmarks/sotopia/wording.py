@@ -7,7 +7,6 @@ import json
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
-from typing import Any
 
 import msgspec
 
@@ -21,8 +20,8 @@ class SotopiaWords(msgspec.Struct, frozen=True, kw_only=True):
     judge: str
     keys: str
     reformat: str
-    action: Mapping[Edition, dict[str, Any]]
-    ratings: Mapping[Edition, dict[str, Any]]
+    action: Mapping[Edition, dict[str, object]]
+    ratings: Mapping[Edition, dict[str, object]]
 
 
 @cache

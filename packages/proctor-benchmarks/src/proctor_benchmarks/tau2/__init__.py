@@ -48,7 +48,7 @@ class Tau2Options(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     data: str | None = None
-    user: str | Mapping[str, Any] | None = None
+    user: str | Mapping[str, object] | None = None
     split: Split = "base"
     agent: Role = "agent"
     max_steps: int = EndRules().max_steps

@@ -20,7 +20,7 @@ import msgspec
 
 from proctor.config import check_choice
 from proctor.core.errors import BadInput
-from proctor.core.sample import Sample
+from proctor.core.sample import JsonObject, Sample
 from proctor.core.sentence import Sentence, say
 from proctor.core.validation import in_words
 from proctor.runtime.folders import cache_folder
@@ -52,7 +52,7 @@ class ExpectedAction(msgspec.Struct, frozen=True, kw_only=True):
     """An expected call; `compare_args` are the only arguments that are compared, where there are any."""
 
     name: str
-    arguments: dict[str, Any]
+    arguments: dict[str, object]
     requestor: Literal["assistant", "user"] = "assistant"
     compare_args: tuple[str, ...] | None = None
 
@@ -61,7 +61,7 @@ class RewardCriteria(msgspec.Struct, frozen=True, kw_only=True):
     """What the reward is made of; `reward_basis` names the parts that count."""
 
     actions: tuple[ExpectedAction, ...] | None = None
-    env_assertions: tuple[dict[str, Any], ...] | None = None
+    env_assertions: tuple[dict[str, object], ...] | None = None
     communicate_info: tuple[str, ...] | None = None
     nl_assertions: tuple[str, ...] | None = None
     reward_basis: tuple[str, ...] = USUAL_BASIS
@@ -87,7 +87,7 @@ class UserScenario(msgspec.Struct, frozen=True, kw_only=True):
 class InitialState(msgspec.Struct, frozen=True, kw_only=True):
     """What of the start the conversation needs; the rest is read by the official environment."""
 
-    message_history: tuple[dict[str, Any], ...] | None = None
+    message_history: tuple[dict[str, object], ...] | None = None
 
 
 class Tau2Task(msgspec.Struct, frozen=True, kw_only=True):
@@ -105,7 +105,7 @@ class Tau2Task(msgspec.Struct, frozen=True, kw_only=True):
         return (self.evaluation_criteria.actions if self.evaluation_criteria else None) or ()
 
     @property
-    def history(self) -> Sequence[dict[str, Any]]:
+    def history(self) -> Sequence[dict[str, object]]:
         """Return the messages that were exchanged before the task begins."""
         return (self.initial_state.message_history if self.initial_state else None) or ()
 
@@ -213,7 +213,7 @@ def parsed(task: Mapping[str, object]) -> Tau2Task:
         raise BadInput("The task '{id}' of tau2: {error}.", id=task.get("id"), error=in_words(error)) from None
 
 
-def sample_of(domain: str, raw: Mapping[str, Any], rules: Mapping[str, object]) -> Sample:
+def sample_of(domain: str, raw: JsonObject, rules: Mapping[str, object]) -> Sample:
     """Return a task as a sample; its conversation is begun by the user, so it has no turns of its own."""
     task = parsed(raw)
     criteria = task.evaluation_criteria or RewardCriteria()
@@ -257,7 +257,7 @@ def digests(root: Path, domain: str) -> tuple[dict[str, str], list[Sentence]]:
     return {**digests, "src/tau2": code.hexdigest()[:16]}, notes
 
 
-def _entries(path: Path) -> list[dict[str, Any]]:
+def _entries(path: Path) -> list[dict[str, object]]:
     value = read_json(path)
     tasks = value.get("tasks") if isinstance(value, dict) else value
     if not isinstance(tasks, list) or not all(

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 from proctor.core.errors import AgentFailed, EpisodeOver, PartFailed, UserFailed
-from proctor.core.sample import Message, Sample, Tool, ToolCall, ToolResult
+from proctor.core.sample import JsonObject, Message, Sample, Tool, ToolCall, ToolResult
 from proctor.isolation import Instance
 from proctor_benchmarks.tau2.dataset import Tau2Task, parsed
 from proctor_benchmarks.tau2.messages import arguments_of
@@ -26,7 +26,7 @@ class Tau2Environment:
         self.rules = rules_of(sample)
         self.progress = ConversationProgress(self.rules)
         self.domain: str = sample.meta["domain"]
-        self._raw: Mapping[str, Any] = sample.meta["task"]
+        self._raw: Mapping[str, object] = sample.meta["task"]
         self.task = parsed(self._raw)
         self.upstream = upstream
         self._instance: Instance | None = None
@@ -121,6 +121,6 @@ def _requests(calls: Sequence[ToolCall], requestor: str, failed: type[PartFailed
     return requests
 
 
-def tools_of(schemas: Sequence[Mapping[str, Any]]) -> list[Tool]:
+def tools_of(schemas: Sequence[JsonObject]) -> list[Tool]:
     """Return tools given as chat completions have them."""
     return [Tool(**schema["function"]) for schema in schemas]

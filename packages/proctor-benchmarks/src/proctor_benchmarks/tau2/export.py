@@ -32,8 +32,8 @@ def write(trials: Iterable[tuple[Sample, Trial]], folder: Path, model: str) -> l
     Raises:
         BadInput: a sample that is not of tau2, or nothing to write.
     """
-    tasks: dict[str, dict[str, Any]] = {}
-    runs: dict[str, list[dict[str, Any]]] = {}
+    tasks: dict[str, dict[str, object]] = {}
+    runs: dict[str, list[dict[str, object]]] = {}
     rules = EndRules()
     for sample, trial in trials:
         domain = sample.meta.get("domain")
@@ -51,7 +51,7 @@ def write(trials: Iterable[tuple[Sample, Trial]], folder: Path, model: str) -> l
     ]
 
 
-def _text(domain: str, tasks: dict[str, Any], simulations: list[dict[str, Any]], model: str, rules: EndRules) -> str:
+def _text(domain: str, tasks: dict[str, object], simulations: list[dict[str, Any]], model: str, rules: EndRules) -> str:
     info = {
         "git_commit": dataset.COMMIT,
         "num_trials": 1 + max(simulation["trial"] for simulation in simulations),

@@ -7,18 +7,18 @@ Official form, as in result files; what is left out has its default (`requestor`
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from proctor.core.sample import Message, Part, Text, ToolCall, ToolResult
+from proctor.core.sample import JsonObject, Message, Part, Text, ToolCall, ToolResult
 from proctor.core.trajectory import Step
 
 STOP = "###STOP###"
 JSON = dict[str, Any]
-OfficialMessage = Mapping[str, Any]
+OfficialMessage = JsonObject
 
 
-def arguments_of(call: ToolCall) -> dict[str, Any] | None:
+def arguments_of(call: ToolCall) -> dict[str, object] | None:
     """Return the arguments as Python reads them, NaN and large numbers included; None where they are no JSON object."""
     if call.raw is None:
         return dict(call.arguments)

@@ -19,6 +19,7 @@ from typing import Any
 
 from proctor.core.errors import BadInput
 from proctor.core.parity import Checked
+from proctor.core.sample import JsonObject
 from proctor.core.sentence import say
 from proctor.models.named import OpenedModels
 from proctor.runtime.concurrent import run_together
@@ -64,12 +65,12 @@ class Corpus(OpenedModels):
         self._said: dict[str, Sequence[JSON]] = {}  # only the first line of a task that is judged holds the messages
         self._replays: dict[str, asyncio.Task[tuple[Sequence[JSON], Replayed]]] = {}
 
-    def task(self, domain: str, id: str) -> Mapping[str, Any]:
+    def task(self, domain: str, id: str) -> JsonObject:
         if domain not in self._tasks:
             self._tasks[domain] = {task["id"]: task for task in dataset.raw_tasks(self.upstream.root, domain, None)}
         if id not in self._tasks[domain]:
             raise BadInput("{domain} has no task '{id}'.", domain=domain, id=id)
-        task: Mapping[str, Any] = self._tasks[domain][id]
+        task: JsonObject = self._tasks[domain][id]
         return task
 
     async def check_all(self, path: Path, lines: Sequence[tuple[int, Line]]) -> list[Checked]:
@@ -194,9 +195,7 @@ class Corpus(OpenedModels):
         ours["rewards"] = values
         return _differences(line, ours)
 
-    async def _replay(
-        self, domain: str, raw: Mapping[str, Any], messages: Sequence[JSON]
-    ) -> tuple[Sequence[JSON], Replayed]:
+    async def _replay(self, domain: str, raw: JsonObject, messages: Sequence[JSON]) -> tuple[Sequence[JSON], Replayed]:
         whole = (await self.upstream.complete(domain, raw, messages))["messages"]
         return whole, await self.upstream.replay(domain, raw, whole)
 

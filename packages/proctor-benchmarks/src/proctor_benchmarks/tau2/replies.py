@@ -16,7 +16,7 @@ import msgspec
 
 from proctor.core.errors import BadInput
 from proctor.core.sentence import say
-from proctor.core.trajectory import Step, Trajectory, Usage
+from proctor.core.trajectory import Trajectory, Usage
 from proctor.core.trial import TrialFailure
 from proctor.core.validation import in_words
 from proctor.runtime.json_file import read_json
@@ -25,7 +25,7 @@ from proctor_benchmarks.tau2.messages import steps_of
 
 class _Call(msgspec.Struct, frozen=True):
     name: str
-    arguments: dict[str, Any]
+    arguments: dict[str, object]
     id: str = ""
     requestor: str = "assistant"
 
@@ -69,7 +69,7 @@ class _Info(msgspec.Struct, frozen=True):
 
 class _Results(msgspec.Struct, frozen=True):
     info: _Info
-    simulations: list[Any] = []
+    simulations: list[object] = []
 
 
 def read(path: Path, domains: Sequence[str]) -> Iterator[tuple[str, Trajectory | TrialFailure]]:
@@ -98,22 +98,19 @@ def _reply(path: Path, simulation: _Simulation) -> Trajectory | TrialFailure:
     if simulation.messages is None:
         raise BadInput("{path} holds results of a run with voice, which cannot be scored here.", path=path)
     steps = list(steps_of([msgspec.to_builtins(message) for message in simulation.messages]))
-    state: dict[str, Any] = {"termination_reason": simulation.termination_reason}
+    state: dict[str, object] = {"termination_reason": simulation.termination_reason}
     if (info := simulation.reward_info) is not None:
         state["reward"] = info.reward
         if info.nl_assertions:
             state["met"] = [assertion.met for assertion in info.nl_assertions]
     own = next((index for index in reversed(range(len(steps))) if steps[index].author == "agent"), None)
     if own is not None:
-        steps[own] = _paid(steps[own], simulation)
+        usage = Usage(cost=simulation.agent_cost)
+        steps[own] = msgspec.structs.replace(steps[own], usage=usage, seconds=simulation.duration)
     return Trajectory(steps=tuple(steps), tools="native", state=state)
 
 
-def _paid(step: Step, simulation: _Simulation) -> Step:
-    return msgspec.structs.replace(step, usage=Usage(cost=simulation.agent_cost), seconds=simulation.duration)
-
-
-def _converted(path: Path, value: object, kind: type[Any]) -> Any:
+def _converted(path: Path, value: object, kind: type[object]) -> Any:
     try:
         return msgspec.convert(value, kind)
     except msgspec.ValidationError as error:

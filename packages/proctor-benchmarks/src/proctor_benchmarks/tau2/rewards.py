@@ -9,10 +9,11 @@ Source: sierra-research/tau2-bench, commit a2c024725189, `src/tau2/evaluator/*.p
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
+from proctor.core.sample import JsonObject
 from proctor_benchmarks.tau2.dataset import ExpectedAction, Tau2Task
 from proctor_benchmarks.tau2.messages import OfficialMessage
 
@@ -112,7 +113,7 @@ def action_checks(expected: Sequence[ExpectedAction], messages: Sequence[Officia
     return tuple(any(_matches(action, call) for call in calls) for action in expected)
 
 
-def _matches(action: ExpectedAction, call: Mapping[str, Any]) -> bool:
+def _matches(action: ExpectedAction, call: JsonObject) -> bool:
     arguments = call["arguments"]
     keys = arguments.keys() if action.compare_args is None else action.compare_args
     return action.name == call["name"] and (

@@ -4,7 +4,6 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 import msgspec
 from msgspec.structs import replace
@@ -14,7 +13,7 @@ from proctor.chat.messages import to_tools
 from proctor.core.around import around
 from proctor.core.errors import AgentFailed, PartFailed
 from proctor.core.run import Limits
-from proctor.core.sample import Message, Part, Text, Tool, ToolCall
+from proctor.core.sample import JsonObject, Message, Part, Text, Tool, ToolCall
 from proctor.engine.acting import entered
 from proctor.engine.episode import Episode
 from proctor.models.scripted import ScriptedModel
@@ -39,7 +38,7 @@ Sha = Callable[[object], str]
 class RecordedScript:
     """Recorded replies that scripted models play back, with a log of every query."""
 
-    def __init__(self, steps: Sequence[Mapping[str, Any]], sha: Sha, *, solo: bool) -> None:
+    def __init__(self, steps: Sequence[JsonObject], sha: Sha, *, solo: bool) -> None:
         self.queries: list[JSON] = []
         self._left = {who: [step["reply"] for step in steps if step["who"] == who] for who in EMPTY}
         self._seen = dict.fromkeys(EMPTY, 0)
@@ -68,7 +67,7 @@ class RecordedScript:
         self._seen[who] = len(sent)
         return self._message(reply)
 
-    def _message(self, reply: Mapping[str, Any]) -> Message:
+    def _message(self, reply: JsonObject) -> Message:
         content = reply.get("content")
         parts: list[Part] = [] if content is None else [Text(text=content)]
         for name, arguments in reply.get("tool_calls") or ():
@@ -77,7 +76,7 @@ class RecordedScript:
         return Message(role="assistant", parts=tuple(parts))
 
 
-async def play(upstream: Upstream, line: Mapping[str, Any], raw: Mapping[str, Any], sha: Sha) -> JSON:
+async def play(upstream: Upstream, line: JsonObject, raw: JsonObject, sha: Sha) -> JSON:
     """Return what a line of the corpus should hold, after playing it."""
     options, task = line["options"], parsed(raw)
     role = ROLES.get(options.get("agent", ""), "agent")
@@ -139,7 +138,7 @@ def _raised(error: PartFailed, script: RecordedScript) -> str:
     return "ValidationError"
 
 
-def _compact(message: Mapping[str, Any]) -> JSON:
+def _compact(message: JsonObject) -> JSON:
     usual = {"role": "", "id": "", "requestor": "assistant", "error": False, "content": None, "tool_calls": None}
     kept = {key: value for key, value in message.items() if key in usual and value != usual[key]}
     if "tool_calls" in kept:
@@ -149,7 +148,7 @@ def _compact(message: Mapping[str, Any]) -> JSON:
     return kept
 
 
-def _shortened(result: JSON, recorded: Mapping[str, Any] | None) -> JSON:
+def _shortened(result: JSON, recorded: JsonObject | None) -> JSON:
     """Replace the long results of tools by digests, where the corpus does."""
     for ours, theirs in zip(result["messages"], (recorded or {}).get("messages", ()), strict=False):
         if "content_sha256" in theirs and len(ours.get("content", "")) > LONGEST:

@@ -15,7 +15,7 @@ from proctor_benchmarks.tau2.rewards import Replayed
 NEEDED = ("pydantic", "docstring_parser", "addict", "toml", "yaml")
 PROGRAM = Path(__file__).with_name("worker_program.py")
 
-RawTask = Mapping[str, Any]
+RawTask = Mapping[str, object]
 
 
 class DescribedDomain(msgspec.Struct, frozen=True, kw_only=True):

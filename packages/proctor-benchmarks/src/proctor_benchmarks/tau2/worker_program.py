@@ -24,7 +24,7 @@ MOST_CHARACTERS = 500  # of what was raised
 
 
 class _Silent:
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         return _do_nothing
 
 
@@ -73,7 +73,7 @@ def _started(domain: str, task: JSON, solo: bool, messages: list[JSON], strict: 
     environment.set_state(
         initialization_data=start.initialization_data if start else None,
         initialization_actions=start.initialization_actions if start else None,
-        message_history=[_message(message) for message in messages],
+        message_history=[_official("message", KINDS[message["role"]], message) for message in messages],
         strict=strict,
     )
     return environment
@@ -81,10 +81,6 @@ def _started(domain: str, task: JSON, solo: bool, messages: list[JSON], strict: 
 
 def _task(task: JSON) -> Any:
     return _official("tasks", "Task", task)
-
-
-def _message(message: JSON) -> Any:
-    return _official("message", KINDS[message["role"]], message)
 
 
 def _official(module: str, kind: str, value: JSON) -> Any:

@@ -7,7 +7,7 @@ queries come with Proctor (`--set data=example`).
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 
@@ -56,7 +56,7 @@ class ToolEvalOptions(msgspec.Struct, frozen=True, kw_only=True):
     evaluator: Evaluator = "default"
     cache: str | None = None
     descriptions: str | None = None
-    simulator: str | Mapping[str, Any] | None = None
+    simulator: str | Mapping[str, object] | None = None
     record: bool = False
     most_nodes: Positive = 12
     method: str | None = None

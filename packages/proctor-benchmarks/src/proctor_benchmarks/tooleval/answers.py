@@ -198,7 +198,7 @@ def answer_of(trajectory: Trajectory) -> Answer:
         for part in step.message.parts:
             if isinstance(part, ToolResult):
                 results.setdefault(part.id, []).append(part.content)
-    pairs: list[tuple[str, Any]] = []
+    pairs: list[tuple[str, object]] = []
     final = ""
     for step in trajectory.steps:
         if step.message.role != "assistant":

@@ -10,10 +10,11 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
+from proctor.core.sample import JsonObject
 from proctor_benchmarks.tooleval.answers import FINISH, ToolEvalExample, chain
 
 Edition = Literal["stable", "toolbench"]
-Made = list[tuple[str, Any]]  # nodes of a branch, by role and message
+Made = list[tuple[str, object]]  # nodes of a branch, by role and message
 
 
 _BROKEN = (KeyError, TypeError, IndexError, AttributeError, RecursionError)
@@ -32,7 +33,7 @@ class _Path:
         self.following = following
 
 
-def convert(raw: Mapping[str, Any], method: str, edition: Edition, seed: object) -> ToolEvalExample:
+def convert(raw: Mapping[str, object], method: str, edition: Edition, seed: object) -> ToolEvalExample:
     """Return a raw answer converted; what is left to chance is the same for the same seed.
 
     Raises:
@@ -49,9 +50,7 @@ def convert(raw: Mapping[str, Any], method: str, edition: Edition, seed: object)
     return example
 
 
-def alternatives(
-    raw: Mapping[str, Any], method: str, edition: Edition
-) -> list[tuple[float, ToolEvalExample | Unconvertible]]:
+def alternatives(raw: JsonObject, method: str, edition: Edition) -> list[tuple[float, ToolEvalExample | Unconvertible]]:
     """Return every possible outcome of the official conversion of a raw answer, each with its probability; the conversion is random.
 
     Raises:
@@ -80,7 +79,7 @@ def alternatives(
     ]  # fmt: skip
 
 
-def _conversation(messages: Sequence[Mapping[str, Any]], edition: Edition) -> Iterator[tuple[str, Any]]:
+def _conversation(messages: Sequence[JsonObject], edition: Edition) -> Iterator[tuple[str, object]]:
     """Yield the nodes of a conversation, from its third message on."""
     silent = {"system", "user", "function"} | ({"tool"} if edition == "stable" else set())
     index, has_node = 2, False
@@ -106,7 +105,7 @@ def _conversation(messages: Sequence[Mapping[str, Any]], edition: Edition) -> It
         has_node = True
 
 
-def _calls(calls: Sequence[Any], later: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, Any]]:
+def _calls(calls: Sequence[Any], later: Sequence[Mapping[str, object]]) -> Iterator[tuple[str, object]]:
     """Yield the calls of one message that have a result, up to the first that finishes."""
     for call in calls:
         id, name, arguments = call["id"], call["function"]["name"], call["function"]["arguments"]
@@ -119,11 +118,11 @@ def _calls(calls: Sequence[Any], later: Sequence[Mapping[str, Any]]) -> Iterator
                 break
 
 
-def _tool(name: Any, arguments: Any, response: Any) -> tuple[str, Any]:
+def _tool(name: object, arguments: object, response: object) -> tuple[str, object]:
     return "tool", {"name": name, "arguments": arguments, "response": response}
 
 
-def _tried(tried: Mapping[str, Any]) -> Made | Unconvertible:
+def _tried(tried: JsonObject) -> Made | Unconvertible:
     try:
         return list(_chain_nodes(tried["chain"]))
     except _BROKEN as error:
@@ -143,7 +142,7 @@ def _chain_nodes(tried: Sequence[Mapping[str, object]]) -> Iterator[tuple[str, o
             raise KeyError(kind)
 
 
-def _read_tree(raw: Mapping[str, Any]) -> _Path:
+def _read_tree(raw: JsonObject) -> _Path:
     """Return a search tree in which an action and the first of its inputs are one node; other inputs stay raw."""
     following = [_read_tree(child) for child in raw["children"]]
     kept = {**raw, "children": None if following else []}

@@ -45,7 +45,7 @@ class ApiParameter(msgspec.Struct, frozen=True):
     name: str
     type: str = "STRING"
     description: str | None = ""
-    default: Any = ""
+    default: object = ""
 
 
 class Api(msgspec.Struct, frozen=True):
@@ -65,7 +65,7 @@ class Query(msgspec.Struct, frozen=True):
     query_id: int | str
     query: str
     api_list: tuple[Api, ...]
-    solution: tuple[tuple[str, Mapping[str, Any]], ...] = ()
+    solution: tuple[tuple[str, Mapping[str, object]], ...] = ()
 
 
 class Clone:
@@ -159,7 +159,7 @@ _wording = lru_cache(maxsize=8)(JudgeWording)
 @lru_cache(maxsize=32)
 def _literals(path: Path) -> Mapping[str, object]:
     """Return what a source file sets to a literal, the first of each name; nothing in it is run."""
-    literals: dict[str, Any] = {}
+    literals: dict[str, object] = {}
     for node in ast.walk(parse(path)):
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name | ast.Attribute):
             target = node.targets[0]
@@ -238,7 +238,7 @@ def function_of(api: Api) -> Tool:
     description = f'This is the subfunction for tool "{standard}", you can use this tool.'
     if (said := (api.api_description or "").strip()) != "":
         description += f'The description of this function is: "{said.replace(api.api_name, name)[:_DESCRIPTION]}"'
-    properties: dict[str, Any] = {}
+    properties: dict[str, object] = {}
     required: list[str] = []
     optional: list[str] = []
     if api.required_parameters:  # officially an API without any has no optional ones either

@@ -12,7 +12,6 @@ Source: StableToolBench aa4ed9f4737a, `server/main.py`, `toolbench/inference/Dow
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from proctor.core.errors import BadInput, EnvironmentFailed, EpisodeOver, PartFailed
 from proctor.core.sample import Message, Sample, ToolCall, ToolResult
@@ -28,7 +27,7 @@ EXAMPLES = 5
 EXAMPLE_CHARACTERS = 2_048
 TRIES = 3
 
-Responses = dict[str, Any]
+Responses = dict[str, object]
 
 
 class ToolServer(OpenedModels):

@@ -6,7 +6,6 @@
 import json
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from proctor.chat.messages import to_tools
 from proctor.core.errors import BadInput
@@ -23,7 +22,7 @@ def write(trials: Iterable[tuple[Sample, Trial]], folder: Path, model: str) -> l
         BadInput: a model name that is no folder name, a sample that is not of ToolEval, or nothing to write.
     """
     name = folder_name(model)
-    found: dict[str, dict[str, Any]] = {}
+    found: dict[str, dict[str, object]] = {}
     for sample, trial in trials:
         if "apis" not in sample.meta:
             raise BadInput("The sample '{id}' is not of ToolEval.", id=sample.id)

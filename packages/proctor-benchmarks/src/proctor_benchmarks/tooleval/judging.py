@@ -16,7 +16,7 @@ from typing import Any, Literal, Protocol
 import msgspec
 
 from proctor.core.errors import BadInput
-from proctor.core.sample import Tool
+from proctor.core.sample import JsonObject, Tool
 from proctor.core.validation import in_words
 from proctor_benchmarks.tooleval.answers import Answer, gave_up
 
@@ -38,7 +38,7 @@ class UnusableReply(Exception):
 class JudgeAsk(Protocol):
     """Puts one question to the judge, and returns the arguments of its call."""
 
-    async def __call__(self, function: str, *, reason: bool = False, **values: object) -> Any: ...
+    async def __call__(self, function: str, *, reason: bool = False, **values: object) -> object: ...
 
 
 class _Function(msgspec.Struct, frozen=True):
@@ -109,7 +109,7 @@ class Asking:
         self._wording = wording
         self._request = request
 
-    async def __call__(self, function: str, *, reason: bool = False, **values: object) -> Any:
+    async def __call__(self, function: str, *, reason: bool = False, **values: object) -> object:
         """Return the arguments of the judge's call.
 
         Raises:
@@ -171,7 +171,7 @@ class ComparedAnswers(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     query: str
-    tools: Sequence[Mapping[str, Any]]
+    tools: Sequence[JsonObject]
     answers: Sequence[Answer]
     statuses: Sequence[AnswerStatus | None] = (None, None)
     task: TaskStatus | None = None
@@ -184,7 +184,7 @@ def shown(answer: Answer) -> Answer:
     return kept
 
 
-def shown_tools(tools: Sequence[Mapping[str, object]]) -> list[dict[str, Any]]:
+def shown_tools(tools: Sequence[Mapping[str, object]]) -> list[dict[str, object]]:
     """Return tools without what they do."""
     return [{key: value for key, value in tool.items() if key not in ("description", "parameters")} for tool in tools]
 
@@ -269,14 +269,14 @@ def _field(reply: Any, name: str) -> Any:
         raise UnusableReply(f"there is no {name}") from None
 
 
-def _number(reply: Any, name: str) -> int:
+def _number(reply: object, name: str) -> int:
     try:
         return int(_field(reply, name))
     except (ValueError, TypeError, OverflowError) as error:
         raise UnusableReply(f"{name}: {error}") from None
 
 
-def _word(reply: Any, name: str, known: "tuple[Any, ...]") -> Any:
+def _word(reply: object, name: str, known: "tuple[Any, ...]") -> Any:
     value = _field(reply, name)
     if value not in known:
         raise UnusableReply(f"{name}: {value!r}")

@@ -9,12 +9,12 @@ more than one round ToolBench ends in the second, and a query without an answer 
 Source: StableToolBench aa4ed9f4737a and ToolBench d56fdd89faf8, `toolbench/tooleval/eval_preference.py`.
 """
 
-from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any
 
 import msgspec
 
+from proctor.core.sample import JsonObject
 from proctor_benchmarks.tooleval import judging, rates
 from proctor_benchmarks.tooleval.answers import ToolEvalExample
 from proctor_benchmarks.tooleval.judging import ComparedAnswers, JudgeAsk, UnusableReply
@@ -30,12 +30,12 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     """What the official program leaves when it ends."""
 
     votes: Any = None
-    labels: Any = None
+    labels: object = None
     printed: list[str] = []
     raises: bool = False
 
 
-async def play(line: Mapping[str, Any], ask: JudgeAsk) -> Outcome:
+async def play(line: JsonObject, ask: JudgeAsk) -> Outcome:
     """Return what the program leaves for the answers, labels and replies of a line."""
     rounds = _Rounds(line, ask)
     try:
@@ -59,7 +59,7 @@ async def play(line: Mapping[str, Any], ask: JudgeAsk) -> Outcome:
 class _Rounds:
     """The votes so far, and those of the file, which is written after each judgement."""
 
-    def __init__(self, line: Mapping[str, Any], ask: JudgeAsk) -> None:
+    def __init__(self, line: JsonObject, ask: JudgeAsk) -> None:
         self.reference, self.candidate = deepcopy(line["reference"]), deepcopy(line["candidate"])
         self.votes: Votes = {}
         self.saved: Votes | None = None

@@ -15,6 +15,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from functools import partial
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from msgspec.structs import replace
 
 from proctor.core.errors import BadInput
 from proctor.core.parity import Checked
-from proctor.core.sample import Tool
+from proctor.core.sample import JsonObject, Tool
 from proctor.core.sentence import say
 from proctor.runtime.json_file import read_json, read_json_lines
 from proctor_benchmarks.tooleval import dataset, judging, rates
@@ -37,7 +38,7 @@ RAISES = "RAISES"
 LIKELY = 0.25  # an outcome with this chance is among those of 24 seeds, but for one time in a thousand
 _FAC_QUERY = "Q?"
 
-Line = Mapping[str, Any]
+Line = JsonObject
 
 
 def check_corpus(path: Path, data: str | None = None) -> Iterator[Checked]:
@@ -62,7 +63,7 @@ def check_corpus(path: Path, data: str | None = None) -> Iterator[Checked]:
 Found = tuple[bool | None, object, object]
 
 
-def _same(ours: Any, official: Any) -> Found:
+def _same(ours: object, official: object) -> Found:
     if isinstance(official, str) and official.startswith(RAISES):
         return ours == RAISES, ours, official
     return ours == official, ours, official
@@ -93,7 +94,7 @@ class _Script:
     """A judge that replies as recorded; what it was asked is kept."""
 
     def __init__(
-        self, clone: Clone, reply: Callable[[str, str], Any], evaluator: judging.Evaluator = "default"
+        self, clone: Clone, reply: Callable[[str, str], object], evaluator: judging.Evaluator = "default"
     ) -> None:
         self.asked: list[list[str]] = []
         self.ask = Asking(clone.wording(evaluator), self._request)
@@ -109,13 +110,13 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def _next(replies: list[Any]) -> Any:
+def _next(replies: list[object]) -> Any:
     if not replies:
         raise UnusableReply("the script is over")
     return replies.pop(0)
 
 
-def _reply(replies: Mapping[str, list[Any]], function: str, _: str) -> Any:
+def _reply(replies: Mapping[str, list[object]], function: str, _: str) -> Any:
     return _next(replies.get(function, []))
 
 
@@ -150,20 +151,12 @@ async def _preference_one(line: Line, clones: Sequence[Clone]) -> Found:
     )
     rule = judging.prefer if line["evaluator"] == "default" else judging.prefer_normalized
     try:
-        ours: object = swap[await rule(script.ask, given, _FIRST if line["random_pick"] == "first" else _LAST)]
+        ours: object = swap[await rule(script.ask, given, itemgetter(0 if line["random_pick"] == "first" else -1))]
     except UnusableReply:
         ours = RAISES
     agrees, _, official = _same(ours, line["preferred"])
     calls = [name for name, _ in script.asked]
     return agrees and calls == line["calls"], (ours, calls), (official, line["calls"])
-
-
-def _FIRST(some: Sequence[int]) -> int:  # noqa: N802
-    return some[0]
-
-
-def _LAST(some: Sequence[int]) -> int:  # noqa: N802
-    return some[-1]
 
 
 async def _pass_rate(line: Line, clones: Sequence[Clone]) -> Found:
@@ -236,7 +229,7 @@ def _printed(edition: str, votes: Sequence[Sequence[rates.PassVote]], times: int
 async def _preference(line: Line, clones: Sequence[Clone]) -> Found:
     log = [*line["judge_log"]]
 
-    def reply(function: str, _: str) -> Any:
+    def reply(function: str, _: str) -> object:
         name, said = _next(log)
         if name != function:
             raise UnusableReply(f"{name} was asked officially, and not {function}")
@@ -269,7 +262,7 @@ async def _convert_recorded(line: Line, clones: Sequence[Clone]) -> Found:
     return agrees, (ours, found), (line["answer_sha256"], line["total_steps"], line["finished"])
 
 
-def _chances(raw: Mapping[str, Any], line: Line) -> dict[str, float]:
+def _chances(raw: Mapping[str, object], line: Line) -> dict[str, float]:
     """Return all that the conversion may make of a raw answer, as text, each with its chance."""
     chances: dict[str, float] = {}
     for chance, one in alternatives(raw, line["method"], line["edition"]):
@@ -278,7 +271,7 @@ def _chances(raw: Mapping[str, Any], line: Line) -> dict[str, float]:
     return chances
 
 
-def _converted(value: Mapping[str, Any]) -> str:
+def _converted(value: Mapping[str, object]) -> str:
     return json.dumps(value, sort_keys=True)
 
 

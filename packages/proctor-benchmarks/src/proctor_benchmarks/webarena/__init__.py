@@ -6,13 +6,14 @@ their addresses are options. What needs no site is also scored from recorded ans
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
 
 from proctor.config import converted
-from proctor.core.parts import BenchmarkPart, Tell
+from proctor.core.parts import BenchmarkPart
 from proctor.core.sentence import Sentence, say
 from proctor.core.task import Task
 from proctor.core.trajectory import Trajectory
@@ -119,15 +120,11 @@ def _replies(path: Path, task_options: Mapping[str, Any]) -> Iterator[tuple[str,
     return ((id, reply) for id, reply in replies.read(path) if id in ids)
 
 
-def _pull(source: Path | None, tell: Tell) -> Path:
-    return fetch.pull(dataset.PACKAGE, source=source, progress=tell)
-
-
 PART = BenchmarkPart(
     task=task,
     options=WebArenaOptions,
     replies=_replies,
     export=replies.write,
     check_corpus=parity.check_corpus,
-    pull_package=_pull,
+    pull_package=partial(fetch.pull, dataset.PACKAGE),
 )

@@ -4,7 +4,6 @@ Source: web-arena-x/webarena, commit f62e0b99bc7d, `browser_env/actions.py` (`cr
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from proctor.core.sample import Tool, ToolCall
 
@@ -15,7 +14,7 @@ URL = "URL: "  # begins what a page is shown as
 _ELEMENT = {"id": {"type": "string", "description": "the number of the element in the page as it was shown last"}}
 
 
-def _tool(name: str, description: str, **properties: Mapping[str, Any]) -> Tool:
+def _tool(name: str, description: str, **properties: Mapping[str, object]) -> Tool:
     required = [key for key, schema in properties.items() if "default" not in schema]
     parameters = {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
     return Tool(name=name, description=description, parameters=parameters)

@@ -13,7 +13,7 @@ Source: web-arena-x/webarena, commit f62e0b99bc7d, `config_files/test.raw.json`.
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
@@ -201,5 +201,5 @@ def sample_of(config: Config, instruction: str = "") -> Sample:
 
 def config_of(sample: Sample) -> Config | None:
     """Return the task of a sample; None for one of another benchmark."""
-    raw: Any = sample.meta.get("webarena")
+    raw: object = sample.meta.get("webarena")
     return None if raw is None else msgspec.convert(raw, Config)

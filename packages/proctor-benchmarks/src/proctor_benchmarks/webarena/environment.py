@@ -17,7 +17,7 @@ from urllib.parse import quote, urlsplit
 import msgspec
 
 from proctor.core.errors import BadInput, EnvironmentFailed, EpisodeOver
-from proctor.core.sample import Sample, ToolCall, ToolResult
+from proctor.core.sample import JsonObject, Sample, ToolCall, ToolResult
 from proctor_adapters.environments.browser import MOST_TABS, Chromium, PageError, Window
 from proctor_benchmarks.webarena import actions, page, rules
 from proctor_benchmarks.webarena.dataset import SITES, Config, PageTarget, config_of
@@ -130,13 +130,13 @@ class Browsing:
         self._made: list[ToolCall] = []
         self._targets = config.evaluation.program_html if "program_html" in config.evaluation.eval_types else ()
         # until the agent ended; a time limit may come first
-        self._state: dict[str, Any] = {"held": [False] * len(self._targets)}
+        self._state: dict[str, object] = {"held": [False] * len(self._targets)}
         self._began = False
         self._pictures = 0
         self._folder: Path | None = None
 
     async def __aenter__(self) -> Self:
-        options: dict[str, Any] = {"viewport": page.VIEW, "device_scale_factor": 1}
+        options: dict[str, object] = {"viewport": page.VIEW, "device_scale_factor": 1}
         if (cookies := cookies_of(self._config, self._sites.settings.logins)) is not None:
             options["storage_state"] = cookies
         if self._config.geolocation is not None:
@@ -181,7 +181,7 @@ class Browsing:
             raise EpisodeOver(results=[result])
         return result
 
-    async def state(self) -> Mapping[str, Any]:
+    async def state(self) -> JsonObject:
         """Return the address left open; once the agent ended, also what each target holds."""
         window = self._open
         self._keep_tab()
@@ -200,7 +200,7 @@ class Browsing:
         assert self._window is not None
         return self._window
 
-    async def _act(self, name: str, given: Mapping[str, Any]) -> None:
+    async def _act(self, name: str, given: JsonObject) -> None:
         window, current = self._open, self._open.page
         match name:
             case "click" | "hover" | "type":

@@ -10,9 +10,10 @@ Source: web-arena-x/webarena, commit f62e0b99bc7d, `browser_env/processors.py` (
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 import msgspec
+
+from proctor.core.sample import JsonObject
 
 VIEW = {"width": 1280, "height": 720}
 LEAST_IN_VIEW = 0.6
@@ -20,7 +21,7 @@ _LEFT_OUT = {"focusable", "editable", "readonly", "level", "settable", "multilin
 _NOTHING = {"generic", "img", "list", "strong", "paragraph", "banner", "navigation", "Section", "LabelText", "Legend", "listitem"}  # fmt: skip
 _TEXT = re.compile(r"\[\d+\] StaticText (.+)", re.DOTALL)
 
-Node = Mapping[str, Any]
+Node = JsonObject
 
 
 class Box(msgspec.Struct, frozen=True):
@@ -45,7 +46,7 @@ class Box(msgspec.Struct, frozen=True):
         return wide * high / self.width * self.height >= LEAST_IN_VIEW
 
 
-def boxes_of(snapshot: Mapping[str, Any]) -> dict[int, Box]:
+def boxes_of(snapshot: JsonObject) -> dict[int, Box]:
     """Return the box of each node that is laid out, by its number, from what `DOMSnapshot.captureSnapshot` returns."""
     document = snapshot["documents"][0]
     left, top = document.get("scrollOffsetX", 0), document.get("scrollOffsetY", 0)

@@ -49,7 +49,7 @@ class WebArenaLine(msgspec.Struct, frozen=True, kw_only=True):
     raises: str | None = None
     judge_reply: str = ""
     judge_messages_sha256: tuple[str, ...] = ()
-    values: tuple[Any, ...] | None = None
+    values: tuple[object, ...] | None = None
     visited: tuple[str, ...] = ()
 
 
@@ -72,7 +72,7 @@ def check_corpus(path: Path, data: str | None = None) -> Iterator[Checked]:
             yield Checked(id=line.id, agrees=ours == official, ours=str(ours)[:400], official=str(official)[:400], rule=line.kind)  # fmt: skip
 
 
-async def _result(line: WebArenaLine, config: dataset.Config) -> dict[str, Any]:
+async def _result(line: WebArenaLine, config: dataset.Config) -> dict[str, object]:
     asked: list[str] = []
     outcome: dict[str, Any] = {"score": None, "raises": None, "asked": asked, "visited": []}
 

@@ -6,6 +6,7 @@ import shlex
 import subprocess
 from collections.abc import Callable, Mapping
 from importlib.metadata import distribution
+from importlib.resources import files
 from pathlib import Path
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
@@ -15,137 +16,7 @@ from proctor.cli.words import t
 from proctor.core.project import project_table
 from proctor.runtime.visible import visible
 
-TIERS = """agent = "./agent.py:answer"  # {agent}
-
-# {tiers}
-# {nested}
-[tiers.smoke]
-tasks = ["./task.py:task"]
-limit = 5
-budget = {{ minutes = 2 }}
-
-# {quick}
-[tiers.quick]
-tasks = ["./task.py:task"]
-limit = 50
-gate = "gate.toml"
-budget = {{ minutes = 20 }}
-
-# {standard}
-[tiers.standard]
-tasks = ["./task.py:task"]
-limit = 200
-attempts = 2
-gate = "gate.toml"
-budget = {{ minutes = 120 }}
-
-# {full}
-[tiers.full]
-tasks = ["./task.py:task"]
-attempts = 3
-gate = "gate.toml"
-"""
-GITHUB = """# {what}
-name: proctor
-on:
-  pull_request:
-  push:
-    branches: [main]
-  schedule:
-    - cron: "17 3 * * *"
-  workflow_dispatch:
-permissions:
-  contents: read
-  pull-requests: write  # {comment}
-jobs:
-  tier:
-    runs-on: ubuntu-latest
-    timeout-minutes: 150
-    env:
-      PROCTOR_STORE: .proctor/runs.db
-      OPENAI_API_KEY: ${{{{ secrets.OPENAI_API_KEY }}}}  # {secret}
-      TIER: ${{{{ github.event_name == 'schedule' && 'standard' || 'quick' }}}}
-    steps:
-      - uses: actions/checkout@v4
-      - uses: actions/setup-python@v5
-        with:
-          python-version: "3.12"
-          cache: pip
-      - run: pip install -r requirements.txt  # {requirements}
-      # {kept}
-      - uses: actions/cache/restore@v4
-        with:
-          path: .proctor
-          key: proctor-${{{{ github.run_id }}}}-${{{{ github.run_attempt }}}}
-          restore-keys: proctor-
-      # {codes}
-      - run: |
-          mkdir -p .proctor && rm -f .proctor/tier.*
-          proctor ci tier "$TIER" --quiet -o .proctor/tier.md -o .proctor/tier.xml
-      - if: always()
-        run: if [ -f .proctor/tier.md ]; then cat .proctor/tier.md >> "$GITHUB_STEP_SUMMARY"; fi
-      - if: always() && github.event_name == 'pull_request'
-        env:
-          GITHUB_TOKEN: ${{{{ github.token }}}}
-        run: if [ -f .proctor/tier.md ]; then proctor ci comment .proctor/tier.md; fi
-      - if: always()
-        uses: actions/cache/save@v4
-        with:
-          path: .proctor
-          key: proctor-${{{{ github.run_id }}}}-${{{{ github.run_attempt }}}}
-      - if: always()
-        uses: actions/upload-artifact@v4
-        with:
-          name: proctor
-          path: .proctor/tier.*
-          include-hidden-files: true
-"""
-GITLAB = """# {what}
-# {include}
-proctor:
-  image: python:3.12
-  rules:
-    - if: $CI_PIPELINE_SOURCE == "schedule"
-      variables:
-        TIER: standard
-    - if: $CI_PIPELINE_SOURCE == "merge_request_event" || $CI_COMMIT_BRANCH == $CI_DEFAULT_BRANCH
-      variables:
-        TIER: quick
-  variables:
-    PROCTOR_STORE: .proctor/runs.db  # {key}
-  cache:  # {kept}
-    key: proctor
-    when: always
-    paths: [.proctor/]
-  script:
-    - pip install -r requirements.txt  # {requirements}
-    - mkdir -p .proctor && rm -f .proctor/tier.*
-    # {codes}
-    - proctor ci tier "$TIER" --quiet -o .proctor/tier.md -o .proctor/tier.xml
-  after_script:
-    # {comment}
-    - if [ -f .proctor/tier.md ]; then proctor ci comment .proctor/tier.md; fi
-  artifacts:
-    when: always
-    paths: [.proctor/tier.md]
-    reports:
-      junit: .proctor/tier.xml
-"""
 TASK_FILE = "task.py"
-REQUIREMENTS = "{requirement}  # {reach}\n"
-HOOK = """# {what}
-repos:
-  - repo: local
-    hooks:
-      - id: proctor
-        name: proctor ci tier smoke
-        entry: proctor ci tier smoke --quiet
-        language: system
-        pass_filenames: false
-        stages: [pre-commit]
-"""
-
-
 FILES = (
     "proctor.toml",
     "gate.toml",
@@ -185,8 +56,17 @@ def write_ci(folder: Path, gate_text: Callable[..., str], *, at_least: float) ->
 
 def _texts() -> Mapping[str, str]:
     """Return the text of each file but the policy."""
+    in_both = {
+        "what": t("Evaluates the agent: a quick tier for each change, the standard one every night."),
+        "requirements": t("what the agent needs belongs into it too"),
+        "kept": t("The store is kept from job to job: baselines, runs that were cut off, trials to take over."),
+        "codes": t("Fails at NO-GO (1) and at INCONCLUSIVE (3); add `|| [ $? -eq 3 ]` to let the latter pass."),
+    }
+    reach = t("what the jobs install; they have to reach this address")
+    packages = "\n".join(_requirement(name) for name in ("proctor", "proctor-ci"))
     return {
-        "proctor.toml": TIERS.format(
+        "proctor.toml": _filled(
+            "tiers",
             agent=t("the system under test, unless --agent names another"),
             tiers=t("The stages of testing: proctor ci tier NAME"),
             nested=t(
@@ -196,28 +76,28 @@ def _texts() -> Mapping[str, str]:
             standard=t("Every night; what quick ran on the same commit is taken over."),
             full=t("Before a release: all samples."),
         ),
-        "requirements.txt": REQUIREMENTS.format(
-            reach=t("what the jobs install; they have to reach this address"), requirement=_requirements()
-        ),
-        ".github/workflows/proctor.yml": GITHUB.format(
-            what=t("Evaluates the agent: a quick tier for each change, the standard one every night."),
+        "requirements.txt": f"{packages}  # {reach}\n",
+        ".github/workflows/proctor.yml": _filled(
+            "github",
             comment=t("for the summary on the pull request; jobs of forks may only read, and post none"),
             secret=t("the key of the agent's endpoint, from the secrets of the repository"),
-            requirements=t("what the agent needs belongs into it too"),
-            kept=t("The store is kept from job to job: baselines, runs that were cut off, trials to take over."),
-            codes=t("Fails at NO-GO (1) and at INCONCLUSIVE (3); add `|| [ $? -eq 3 ]` to let the latter pass."),
+            **in_both,
         ),
-        ".gitlab/proctor.yml": GITLAB.format(
-            what=t("Evaluates the agent: a quick tier for each change, the standard one every night."),
+        ".gitlab/proctor.yml": _filled(
+            "gitlab",
             comment=t("with PROCTOR_GITLAB_TOKEN, a masked variable with a project access token (scope api)"),
             include=t("In .gitlab-ci.yml: include: [local: .gitlab/proctor.yml]"),
             key=t("the key of the agent's endpoint is a masked variable of the project"),
-            requirements=t("what the agent needs belongs into it too"),
-            kept=t("The store is kept from job to job: baselines, runs that were cut off, trials to take over."),
-            codes=t("Fails at NO-GO (1) and at INCONCLUSIVE (3); add `|| [ $? -eq 3 ]` to let the latter pass."),
+            **in_both,
         ),
-        ".pre-commit-config.yaml": HOOK.format(what=t("A few samples before each commit: pre-commit install")),
+        ".pre-commit-config.yaml": _filled(
+            "pre_commit", what=t("A few samples before each commit: pre-commit install")
+        ),
     }
+
+
+def _filled(name: str, **words: str) -> str:
+    return files("proctor_ci").joinpath("ci_files", f"{name}.txt").read_text(encoding="utf-8").format(**words)
 
 
 def _count_samples(folder: Path) -> int | None:
@@ -233,11 +113,6 @@ def _count_samples(folder: Path) -> int | None:
     except Exception as error:  # noqa: BLE001 - of the user's file, which the tier will say more about
         output.message(t("{path} was not counted: {error}", path=TASK_FILE, error=str(error)))
         return None
-
-
-def _requirements() -> str:
-    """Return what pip has to be asked for to get this Proctor where the jobs run, a line for each of its packages."""
-    return "\n".join(_requirement(name) for name in ("proctor", "proctor-ci"))
 
 
 def _requirement(name: str) -> str:

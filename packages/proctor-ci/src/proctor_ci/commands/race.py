@@ -11,8 +11,7 @@ from proctor.cli import options, output
 from proctor.cli.derived import gathered
 from proctor.cli.long_help import long_command
 from proctor.cli.words import lang, t
-
-CODES = {"go": 0, "no_go": 1, "inconclusive": 3}
+from proctor_ci.commands.gate import CODES
 
 
 class RaceFlags(msgspec.Struct, frozen=True, kw_only=True):

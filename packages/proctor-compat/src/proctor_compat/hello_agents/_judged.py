@@ -13,7 +13,7 @@ from proctor.core.digest import digest
 from proctor.core.errors import BadInput
 from proctor.core.judge import JudgedFigure
 from proctor.core.run import Estimate
-from proctor.core.sample import Sample
+from proctor.core.sample import JsonObject, Sample
 from proctor.core.sentence import say
 from proctor.core.tally import Case, tally
 from proctor.core.task import Task
@@ -32,7 +32,7 @@ from proctor_judging.judges.rubric import RubricJudge
 from proctor_judging.tasks.fields import JudgedItem
 
 ROLES = {"problem": "question", "answer": "answer", "solution": "solution"}
-Problem = Mapping[str, Any]
+Problem = JsonObject
 Dict = dict[str, Any]
 
 
@@ -44,14 +44,14 @@ class JudgingEvaluator:
         run: the stored run of the last evaluation of a batch; None before, and where there were several.
     """
 
-    def __init__(self, llm: Any, judge_model: str | None, field_mapping: Mapping[str, str] | None) -> None:
+    def __init__(self, llm: object, judge_model: str | None, field_mapping: Mapping[str, str] | None) -> None:
         self.llm = llm
         self.judge_model = usual_judge(judge_model) if llm is None else name_of(llm)
         self.field_mapping = dict(field_mapping or {})
         self.run: Run | None = None
         self._model = model_of(llm, self.judge_model)
 
-    def export_results(self, results: Mapping[str, Any], output_path: str | Path) -> None:
+    def export_results(self, results: Mapping[str, object], output_path: str | Path) -> None:
         text = json.dumps(results, ensure_ascii=False, indent=2, default=str)
         tell(say("✅ Results written: {path}", path=write(Path(output_path), text, replace=True)))
 
@@ -110,7 +110,7 @@ def from_cache(runs: Iterable[Run]) -> int:
     return count
 
 
-def items(problems: Iterable[Mapping[str, Any]]) -> list[JudgedItem]:
+def items(problems: Iterable[Mapping[str, object]]) -> list[JudgedItem]:
     """Return problems as items, with ids that are different."""
     judged_items: list[JudgedItem] = []
     seen: set[str] = set()
@@ -122,14 +122,14 @@ def items(problems: Iterable[Mapping[str, Any]]) -> list[JudgedItem]:
     return judged_items
 
 
-def item(problem: Mapping[str, Any], id: str) -> JudgedItem:
+def item(problem: Mapping[str, object], id: str) -> JudgedItem:
     texts = {role: as_text(problem[name]) for name, role in ROLES.items() if problem.get(name) not in (None, "")}
     if not texts:
         raise BadInput("The problem '{id}' has neither problem, answer nor solution.", id=id)
     return JudgedItem(id=id, texts=texts)
 
 
-def id_of(problem: Mapping[str, Any], usual: str) -> str:
+def id_of(problem: Mapping[str, object], usual: str) -> str:
     id = problem.get("problem_id", problem.get("id"))
     return usual if id in (None, "") else str(id)
 

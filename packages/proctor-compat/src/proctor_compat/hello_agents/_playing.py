@@ -12,6 +12,7 @@ import proctor
 from proctor.agents import openai
 from proctor.api.run import Run
 from proctor.core.errors import BadInput
+from proctor.core.sample import JsonObject
 from proctor.core.score import Score
 from proctor.core.sentence import say
 from proctor.core.task import Task
@@ -42,7 +43,7 @@ class PlayedSample(msgspec.Struct, frozen=True, kw_only=True):
         return str(self.trial.failure.reason) if self.trial.failure is not None else None
 
 
-def play(task: Task, agent: Any, *, concurrency: int = 1) -> tuple[Run, list[PlayedSample]]:
+def play(task: Task, agent: object, *, concurrency: int = 1) -> tuple[Run, list[PlayedSample]]:
     """Run every sample once, in order, and give back the run, which is in the default store, and its samples.
 
     One sample at a time, as in the original: a plain object with `run` may not bear more.
@@ -51,7 +52,7 @@ def play(task: Task, agent: Any, *, concurrency: int = 1) -> tuple[Run, list[Pla
     return run, list(_played(run))
 
 
-def agent_or_model(agent: object) -> Any:
+def agent_or_model(agent: object) -> object:
     """Return the agent, or the model of `LLM_MODEL_ID` without one: an agent that calls a tool cannot pass an agent.
 
     Raises:
@@ -104,13 +105,13 @@ class Questions(ABC):
     def load(self) -> list[dict[str, Any]]:
         """Read and check the questions."""
 
-    def get_sample(self, index: int) -> dict[str, Any]:
+    def get_sample(self, index: int) -> dict[str, object]:
         return self._loaded()[index]
 
     def __len__(self) -> int:
         return len(self._loaded())
 
-    def __iter__(self) -> Iterator[dict[str, Any]]:
+    def __iter__(self) -> Iterator[dict[str, object]]:
         return iter(self._loaded())
 
     def _loaded(self) -> list[dict[str, Any]]:
@@ -140,23 +141,23 @@ class QuestionEvaluator(ABC):
             results["error"] = str(error)
         return results
 
-    def evaluate_sample(self, agent: Any, sample: Mapping[str, Any]) -> dict[str, Any]:
+    def evaluate_sample(self, agent: object, sample: Mapping[str, object]) -> dict[str, object]:
         """Ask one question, in any form of the chapter."""
-        row: dict[str, Any] = self._evaluate_items(agent, [sample])["detailed_results"][0]
+        row: dict[str, object] = self._evaluate_items(agent, [sample])["detailed_results"][0]
         return row
 
     def _questions(self) -> Iterable[Mapping[str, object]]:
         return self.dataset
 
     @abstractmethod
-    def _evaluate_items(self, agent: Any, items: Sequence[Mapping[str, Any]]) -> dict[str, Any]: ...
+    def _evaluate_items(self, agent: object, items: Sequence[JsonObject]) -> dict[str, Any]: ...
 
 
 def write_lines(path: str | Path, lines: Iterable[Mapping[str, object]]) -> Path:
     return write(Path(path), "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), replace=True)
 
 
-def first_of(items: Iterable[Any], most: int | None) -> list[Any]:
+def first_of(items: Iterable[object], most: int | None) -> list[Any]:
     """Return the first `most` items; 0 and None are all of them.
 
     Raises:

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import msgspec
 
 from proctor.core.errors import BadInput, ProctorError
+from proctor.core.sample import JsonObject
 from proctor.core.sentence import clip, say
 from proctor_compat.hello_agents._words import page, tell
 from proctor_judging.generation.files import stamp, write
@@ -30,12 +31,12 @@ class ToolParameter(msgspec.Struct, frozen=True, kw_only=True):
     type: str
     description: str = ""
     required: bool = False
-    default: Any = None
+    default: object = None
 
     def dict(self) -> dict[str, object]:
         return msgspec.structs.asdict(self)
 
-    def model_dump(self) -> Any:
+    def model_dump(self) -> object:
         """Return the fields as a dict, by the newer name of `dict`."""
         return msgspec.structs.asdict(self)
 
@@ -73,7 +74,7 @@ class Tool(ABC):
             "function": {"name": self.name, "description": self.description, "parameters": schema},
         }
 
-    def run_with_timing(self, parameters: Mapping[str, object]) -> Any:
+    def run_with_timing(self, parameters: Mapping[str, object]) -> object:
         """Call the tool as agents of version 1 do; its answer, or its error, as their `ToolResponse`."""
         from hello_agents.tools.errors import ToolErrorCode
         from hello_agents.tools.response import ToolResponse
@@ -94,11 +95,11 @@ class Tool(ABC):
             return ToolResponse.error(code=ToolErrorCode.INVALID_PARAM, message=error, **seen)
         return ToolResponse.success(text=text, data=data, **seen)
 
-    async def arun(self, parameters: Mapping[str, object]) -> Any:
+    async def arun(self, parameters: Mapping[str, object]) -> object:
         """Call the tool without blocking the event loop."""
         return await asyncio.to_thread(self.run_with_timing, parameters)
 
-    async def arun_with_timing(self, parameters: Mapping[str, object]) -> Any:
+    async def arun_with_timing(self, parameters: Mapping[str, object]) -> object:
         """Call the tool as the async agents of version 1 do."""
         return await self.arun(parameters)
 
@@ -106,7 +107,7 @@ class Tool(ABC):
     def called(self, parameters: Mapping[str, object]) -> str:
         """Return the results as JSON text, for an agent that calls the tool."""
 
-    def checked(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    def checked(self, parameters: JsonObject) -> dict[str, Any]:
         """Return the arguments of a call, each of its declared type.
 
         Raises:
@@ -125,7 +126,7 @@ class Tool(ABC):
                 )
         return {name: _typed(known[name], value) for name, value in parameters.items()}
 
-    def _read(self, text: str) -> Mapping[str, Any]:
+    def _read(self, text: str) -> Mapping[str, object]:
         """Read arguments out of a text: a JSON object, `name=value, …`, the value of the first one, or nothing.
 
         Raises:
@@ -155,13 +156,13 @@ class EvaluationTool(Tool):
     """
 
     benchmark = ""
-    empty: ClassVar[Mapping[str, Any]] = {}
+    empty: ClassVar[JsonObject] = {}
 
     @abstractmethod
     def run(self, *given: Any, **arguments: Any) -> Any:
         """Evaluate an agent."""
 
-    def called(self, parameters: Mapping[str, Any]) -> str:
+    def called(self, parameters: JsonObject) -> str:
         """Return the results of `run` with the parameters in a dict, as JSON text."""
         try:
             return as_json(self.run(**self.checked(parameters)))
@@ -169,7 +170,7 @@ class EvaluationTool(Tool):
             known = {name: parameters[name] for name in self.empty if name in parameters}
             return as_json(self.nothing(str(error), **known))
 
-    def nothing(self, error: str = "", agent_name: str = "Unknown", **known: Any) -> dict[str, Any]:
+    def nothing(self, error: str = "", agent_name: str = "Unknown", **known: object) -> dict[str, object]:
         """Return the results where nothing could be evaluated: an error, and no rate."""
         return {
             "error": error,
@@ -181,7 +182,7 @@ class EvaluationTool(Tool):
             "detailed_results": [],
         }
 
-    def generate_report(self, results: Mapping[str, Any], output_file: str | Path | None = None) -> str:
+    def generate_report(self, results: JsonObject, output_file: str | Path | None = None) -> str:
         """Return the results as a page of Markdown, which is written to a file too."""
         name = f"{self.benchmark.lower()}_report"
         text = page(
@@ -194,14 +195,14 @@ class EvaluationTool(Tool):
         tell(say("📄 Report: {path}", path=path))
         return text
 
-    def write_guide(self, folder: Path, **values: Any) -> None:
+    def write_guide(self, folder: Path, **values: object) -> None:
         """Write how to submit to the leaderboard next to the exported results."""
         now = stamp()
         guide = page(f"{self.benchmark.lower()}_guide.md.jinja", created=now, **values)
         tell(say("📄 Guide for submitting: {path}", path=write(folder / f"SUBMISSION_GUIDE_{now}.md", guide)))
 
 
-def as_json(results: Mapping[str, Any]) -> str:
+def as_json(results: Mapping[str, object]) -> str:
     """Return results as JSON text of at most 8 kB; longer lists and texts are shortened, and marked as such."""
     known = json.loads(json.dumps(results, default=str), parse_constant=lambda _: None)  # JSON knows no NaN
     text = json.dumps(known, ensure_ascii=False)
@@ -218,7 +219,7 @@ def as_json(results: Mapping[str, Any]) -> str:
     return text
 
 
-def _cut(value: Any, most: int) -> Any:
+def _cut(value: object, most: int) -> Any:
     if isinstance(value, dict):
         return {key: _cut(entry, most) for key, entry in value.items()}
     if isinstance(value, list):

@@ -101,7 +101,7 @@ class BFCLDataset(Questions):
         )
         return self.data
 
-    def get_ground_truth(self, sample_id: str) -> Any:
+    def get_ground_truth(self, sample_id: str) -> object:
         """Return the answer of a question; [] if it has none."""
         self._loaded()
         return self.ground_truth.get(sample_id, [])
@@ -142,7 +142,7 @@ def category_of(name: str) -> str:
 
 def _item(entry: dataset.BfclEntry) -> dict[str, Any]:
     question = [[{"role": said.role, "content": said.content} for said in entry.question]]
-    item: dict[str, Any] = {"id": entry.id, "question": question, "function": entry.functions}
+    item: dict[str, object] = {"id": entry.id, "question": question, "function": entry.functions}
     return item if entry.answers is None else {**item, "ground_truth": entry.answers}
 
 

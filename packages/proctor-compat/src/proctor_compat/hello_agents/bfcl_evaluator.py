@@ -11,7 +11,7 @@ from typing import Any
 
 from proctor.core.declared import scorer
 from proctor.core.errors import BadInput
-from proctor.core.sample import Message, Sample, Turn
+from proctor.core.sample import JsonObject, Message, Sample, Turn
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
 from proctor.core.task import Task
@@ -68,7 +68,7 @@ class BFCLEvaluator(QuestionEvaluator):
         self.concurrency = concurrency
 
     def export_to_bfcl_format(
-        self, results: Mapping[str, Any], output_path: str | Path, include_inference_log: bool = True
+        self, results: JsonObject, output_path: str | Path, include_inference_log: bool = True
     ) -> Path:
         """Write official result lines, which `bfcl evaluate` reads: `id`, `result` in text form, and the messages."""
         rows = results.get("detailed_results", ())
@@ -76,7 +76,7 @@ class BFCLEvaluator(QuestionEvaluator):
         tell(say("✅ Results in the official form: {path}", path=path))
         return path
 
-    def _evaluate_items(self, agent: Any, items: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    def _evaluate_items(self, agent: Any, items: Sequence[JsonObject]) -> dict[str, object]:
         samples = [sample_of(item, self._category(item)) for item in items]
         task = Task(name=f"bfcl/{self._category(items[0])}", version=RULE, samples=samples, scorers=(hello_bfcl,))
         run, played = play(task, agent, concurrency=self.concurrency)
@@ -103,7 +103,7 @@ class BFCLEvaluator(QuestionEvaluator):
             "run_id": run.id,
         }
 
-    def _category(self, item: Mapping[str, Any]) -> str:
+    def _category(self, item: JsonObject) -> str:
         """Return the category of a question: of the evaluator, else as its id says, else by its functions and answers."""
         if self.category:
             return self.category
@@ -128,7 +128,7 @@ def _as_read(sample: Sample, reply: str) -> Trajectory:
     return trajectory_of(reply, sample.meta["functions"], language_of(sample.meta["category"]))
 
 
-def sample_of(item: Mapping[str, Any], category: str) -> Sample:
+def sample_of(item: JsonObject, category: str) -> Sample:
     """Return a question as a sample; types and answers in the words of the chapter become those of version 4.
 
     Raises:
@@ -158,7 +158,7 @@ def sample_of(item: Mapping[str, Any], category: str) -> Sample:
     )
 
 
-def question_of(item: Mapping[str, Any]) -> str:
+def question_of(item: JsonObject) -> str:
     """Return the text of a question, plain or as nested messages."""
     question = item.get("question", "")
     if isinstance(question, str):
@@ -169,7 +169,7 @@ def question_of(item: Mapping[str, Any]) -> str:
     return "\n\n".join(f"{message['role']}: {message['content']}" for message in messages)
 
 
-def prompt_of(question: str, functions: Sequence[Mapping[str, Any]], category: str) -> str:
+def prompt_of(question: str, functions: Sequence[Mapping[str, object]], category: str) -> str:
     """Return what the agent is asked: the functions, the question, and the form of the reply; without functions the question."""
     if not functions:
         return question
@@ -178,7 +178,7 @@ def prompt_of(question: str, functions: Sequence[Mapping[str, Any]], category: s
     return PROMPT.format(functions=lines, question=question)
 
 
-def _document(function: Mapping[str, Any]) -> dict[str, Any]:
+def _document(function: JsonObject) -> dict[str, object]:
     """Return a function document as the official checker reads it."""
     parameters = function.get("parameters") or {}
     properties = {name: _schema(schema) for name, schema in (parameters.get("properties") or {}).items()}
@@ -186,7 +186,7 @@ def _document(function: Mapping[str, Any]) -> dict[str, Any]:
     return {**function, "description": function.get("description") or "", "parameters": filled}
 
 
-def _schema(schema: Mapping[str, Any]) -> dict[str, Any]:
+def _schema(schema: JsonObject) -> dict[str, object]:
     known = {name for language in TYPES.values() for name in language}
     kind = schema.get("type", "any")
     converted = {**schema, "type": kind if kind in known else PYTHON_TYPES.get(kind, "any")}
@@ -198,7 +198,7 @@ def _schema(schema: Mapping[str, Any]) -> dict[str, Any]:
     return converted
 
 
-def _row(sample: Sample, played: PlayedSample) -> dict[str, Any]:
+def _row(sample: Sample, played: PlayedSample) -> dict[str, object]:
     trial, score = played.trial, played.scores.get(hello_bfcl.__name__)
     reply = trial.trajectory.answer
     row: dict[str, Any] = {
@@ -231,14 +231,14 @@ def _row(sample: Sample, played: PlayedSample) -> dict[str, Any]:
     }
 
 
-def _line(row: Mapping[str, Any], with_log: bool) -> dict[str, Any]:
+def _line(row: JsonObject, with_log: bool) -> dict[str, object]:
     reply = row.get("response") or ""
     result = f"{FAILED} {row['error']}" if "error" in row else said_in(reply)
     if row.get("result") is not None:
         result = row["result"]
     elif row.get("predicted") and language_of(row["category"]) == "python":
         result = as_python(row["predicted"])
-    line: dict[str, Any] = {"id": row["sample_id"], "result": result}
+    line: dict[str, object] = {"id": row["sample_id"], "result": result}
     if with_log:
         asked = {"role": "user", "content": row.get("question", "")}
         line["inference_log"] = [asked, {"role": "assistant", "content": reply}]

@@ -5,6 +5,7 @@ from statistics import fmean
 from typing import Any
 
 from proctor.core.errors import BadInput
+from proctor.core.sample import JsonObject
 from proctor_benchmarks.bfcl.loose_match import answers_of, calls_of, count_hits, count_right
 from proctor_compat.hello_agents._words import NOTHING, share
 from proctor_compat.hello_agents.gaia_metrics import spread
@@ -99,7 +100,7 @@ class BFCLMetrics:
 
     def compute_metrics(
         self,
-        results: Mapping[str, Any] | Sequence[Mapping[str, Any]],
+        results: JsonObject | Sequence[JsonObject],
         weights: Mapping[str, float] | None = None,
     ) -> dict[str, Any]:
         """Return all figures of detailed results, or of the dict of an evaluation that holds them.
@@ -134,8 +135,8 @@ class BFCLMetrics:
         }
 
 
-def _by_category(rows: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
-    grouped: dict[str, list[Mapping[str, Any]]] = {}
+def _by_category(rows: Sequence[Mapping[str, object]]) -> dict[str, dict[str, Any]]:
+    grouped: dict[str, list[Mapping[str, object]]] = {}
     for row in rows:
         grouped.setdefault(str(row.get("category", "unknown")), []).append(row)
     return {
@@ -150,7 +151,7 @@ def _by_category(rows: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Any]]
     }
 
 
-def _call_statistics(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _call_statistics(rows: Sequence[JsonObject]) -> dict[str, object]:
     pairs = [(row, call) for row in rows for call in row.get("predicted") or ()]
     names = sorted({str(call["name"]) for _, call in pairs})
     return {
@@ -162,18 +163,18 @@ def _call_statistics(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     }
 
 
-def _distribution(scores: Sequence[float]) -> dict[str, Any]:
+def _distribution(scores: Sequence[float]) -> dict[str, object]:
     if not scores:
         return {}
     figures: dict[str, Any] = spread(scores)
     return figures | {"quartiles": {"q1": figures.pop("q1"), "q2": figures["median"], "q3": figures.pop("q3")}}
 
 
-def _average(rows: Sequence[Mapping[str, Any]], key: str) -> float:
+def _average(rows: Sequence[Mapping[str, object]], key: str) -> float:
     mean = _mean(rows, key)
     return NOTHING if mean is None else mean
 
 
-def _mean(rows: Sequence[Mapping[str, Any]], key: str) -> float | None:
+def _mean(rows: Sequence[JsonObject], key: str) -> float | None:
     values = [float(row[key]) for row in rows if row.get(key) is not None]
     return fmean(values) if values else None

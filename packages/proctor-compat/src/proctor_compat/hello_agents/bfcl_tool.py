@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from proctor.core.errors import BadInput
+from proctor.core.sample import JsonObject
 from proctor.core.sentence import say
 from proctor_benchmarks.bfcl.dataset import CATEGORIES as OFFICIAL
 from proctor_compat.hello_agents._playing import agent_or_model, name_of
@@ -24,7 +25,7 @@ class BFCLEvaluationTool(EvaluationTool):
     name = "bfcl_evaluation"
     description = "Evaluate how well an agent calls functions, on the Berkeley Function Calling Leaderboard (BFCL)."
     benchmark = "BFCL"
-    empty: ClassVar[Mapping[str, Any]] = {
+    empty: ClassVar[JsonObject] = {
         "evaluation_mode": "ast",
         "category": "",
         "correct_samples": 0,

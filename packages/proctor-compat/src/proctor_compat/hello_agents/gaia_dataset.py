@@ -63,7 +63,7 @@ class GAIADataset(Questions):
         )
         return self.data
 
-    def get_by_level(self, level: int | str) -> list[dict[str, Any]]:
+    def get_by_level(self, level: int | str) -> list[dict[str, object]]:
         return [item for item in self._loaded() if item["level"] == level_of(level)]
 
     def get_level_distribution(self) -> dict[int, int]:
@@ -73,7 +73,7 @@ class GAIADataset(Questions):
             counts[item["level"]] = counts.get(item["level"], 0) + 1
         return dict(sorted(counts.items()))
 
-    def get_statistics(self) -> dict[str, Any]:
+    def get_statistics(self) -> dict[str, object]:
         """Return counts of questions, levels and attachments, and the mean of the annotators' numbers of steps."""
         steps = [item["steps"] for item in self._loaded() if item["steps"]]  # 0 is: not known
         return {
@@ -84,7 +84,7 @@ class GAIADataset(Questions):
             "split": self.split,
         }
 
-    def _items(self) -> Iterator[dict[str, Any]]:
+    def _items(self) -> Iterator[dict[str, object]]:
         root = self._root()
         if root.is_file() or not _is_published(root, self.split):
             yield from _of_json(root)
@@ -132,7 +132,7 @@ def _is_published(root: Path, split: dataset.Split) -> bool:
     return True
 
 
-def _of_json(root: Path) -> Iterator[dict[str, Any]]:
+def _of_json(root: Path) -> Iterator[dict[str, object]]:
     """Yield the questions of a set of the user's: every `*gaia*.json` below a folder, each a list or one question."""
     paths = [root] if root.is_file() else sorted(path for path in root.rglob("*.json") if "gaia" in path.name.lower())
     if not paths:
@@ -152,7 +152,7 @@ def _of_json(root: Path) -> Iterator[dict[str, Any]]:
             yield _as_dict(item, record)
 
 
-def _as_dict(item: dataset.GaiaItem, record: Mapping[str, Any]) -> dict[str, Any]:
+def _as_dict(item: dataset.GaiaItem, record: Mapping[str, object]) -> dict[str, object]:
     annotator = record.get("Annotator Metadata", record.get("annotator_metadata")) or {}
     path = "" if item.attachment is None else str(item.attachment)
     return {

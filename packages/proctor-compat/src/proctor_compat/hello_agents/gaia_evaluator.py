@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from proctor.core.declared import scorer
-from proctor.core.sample import Sample
+from proctor.core.sample import JsonObject, Sample
 from proctor.core.score import Score
 from proctor.core.sentence import say
 from proctor.core.task import Task
@@ -47,7 +47,7 @@ class GAIAEvaluator(QuestionEvaluator):
         self.concurrency = concurrency
 
     def export_to_gaia_format(
-        self, results: Mapping[str, Any], output_path: str | Path, include_reasoning: bool = True
+        self, results: JsonObject, output_path: str | Path, include_reasoning: bool = True
     ) -> Path:
         """Write the leaderboard's lines; a question without an answer has an empty one."""
         lines = []
@@ -61,7 +61,7 @@ class GAIAEvaluator(QuestionEvaluator):
     def _questions(self) -> Iterable[Mapping[str, object]]:
         return (item for item in self.dataset if self.level in (None, item["level"]))
 
-    def _evaluate_items(self, agent: Any, items: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    def _evaluate_items(self, agent: object, items: Sequence[Mapping[str, object]]) -> dict[str, object]:
         samples = [sample_of(item) for item in items]
         scorer = hello_gaia if self.strict_mode else hello_lenient
         task = Task(name="gaia", version="2023", samples=samples, scorers=(scorer, hello_partial))
@@ -119,7 +119,7 @@ def hello_partial(sample: Sample, trajectory: Trajectory) -> Any:
     return partial(sample, trajectory)
 
 
-def sample_of(item: Mapping[str, Any]) -> Sample:
+def sample_of(item: Mapping[str, object]) -> Sample:
     """Return a question as a sample; an attachment is named in it, for the agent's own tools to open."""
     path = item.get("file_path") or item.get("file_name")
     text = str(item["question"]) + (NOTE.format(path=path) if path else "")
@@ -129,10 +129,10 @@ def sample_of(item: Mapping[str, Any]) -> Sample:
     return Sample.ask(str(item["task_id"]), text, target=None if truth is None else str(truth), tags=tags, meta=meta)
 
 
-def _row(item: Mapping[str, Any], played: PlayedSample, scorer: str) -> dict[str, Any]:
+def _row(item: Mapping[str, object], played: PlayedSample, scorer: str) -> dict[str, Any]:
     trial = played.trial
     reply = trial.trajectory.answer
-    row: dict[str, Any] = {
+    row: dict[str, object] = {
         "task_id": item["task_id"],
         "level": item["level"],
         "exact_match": None,

@@ -5,10 +5,11 @@ from itertools import pairwise
 from statistics import fmean, median, pstdev, quantiles
 from typing import Any
 
+from proctor.core.sample import JsonObject
 from proctor_compat.hello_agents._words import NOTHING, share
 
-Rows = Sequence[Mapping[str, Any]]
-Results = Mapping[str, Any] | Rows
+Rows = Sequence[JsonObject]
+Results = JsonObject | Rows
 
 
 class GAIAMetrics:
@@ -25,7 +26,7 @@ class GAIAMetrics:
         return float(rates(_rows(results))["partial_match_rate"])
 
     @staticmethod
-    def calculate_level_metrics(results: Results, level: int) -> dict[str, Any]:
+    def calculate_level_metrics(results: Results, level: int) -> dict[str, object]:
         """Return the figures of one level."""
         return rates([row for row in _rows(results) if str(row.get("level")) == str(level)])
 
@@ -55,12 +56,12 @@ class GAIAMetrics:
         }
 
     @staticmethod
-    def compare_results(results1: Results, results2: Results) -> dict[str, Any]:
+    def compare_results(results1: Results, results2: Results) -> dict[str, object]:
         """Return the second results minus the first, in total and by level."""
         first, second = (GAIAMetrics.compute_metrics(results) for results in (results1, results2))
         keys = ("exact_match_rate", "partial_match_rate", "average_execution_time")
         levels = sorted({*first["level_metrics"], *second["level_metrics"]})
-        differences: dict[str, Any] = {f"{key}_diff": second[key] - first[key] for key in keys}
+        differences: dict[str, object] = {f"{key}_diff": second[key] - first[key] for key in keys}
         differences["level_comparison"] = {
             level: {
                 f"{key}_diff": second["level_metrics"].get(level, rates([]))[key]
@@ -95,16 +96,16 @@ def _rows(results: Results) -> Rows:
     return results.get("detailed_results", ()) if isinstance(results, Mapping) else results
 
 
-def _scored(rows: Rows) -> list[Mapping[str, Any]]:
+def _scored(rows: Rows) -> list[JsonObject]:
     return [row for row in rows if row.get("exact_match") is not None]
 
 
-def _levels(rows: Rows) -> dict[str, dict[str, Any]]:
+def _levels(rows: Rows) -> dict[str, dict[str, object]]:
     levels = sorted({int(row["level"]) for row in rows if str(row.get("level", "")).isdecimal()})
     return {f"Level_{level}": GAIAMetrics.calculate_level_metrics(rows, level) for level in levels}
 
 
-def _progression(levels: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, float]]:
+def _progression(levels: Mapping[str, JsonObject]) -> dict[str, dict[str, float]]:
     """Return the relative drop from each level to the next, (a - b) / a; 0 where the first is 0."""
     found = {}
     for (name, lower), (next_name, higher) in pairwise(levels.items()):
@@ -114,7 +115,7 @@ def _progression(levels: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str,
     return found
 
 
-def _errors(scored: Rows) -> dict[str, Any]:
+def _errors(scored: Rows) -> dict[str, object]:
     wrong = [row for row in scored if not row["exact_match"]]
     half = sum(bool(row.get("partial_match")) for row in wrong)
     count = len(scored)

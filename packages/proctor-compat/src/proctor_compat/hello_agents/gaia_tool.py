@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from proctor.core.errors import BadInput
+from proctor.core.sample import JsonObject
 from proctor.core.sentence import say
 from proctor_compat.hello_agents._playing import agent_or_model, name_of
 from proctor_compat.hello_agents._tool import EvaluationTool, ToolParameter
@@ -24,7 +25,7 @@ class GAIAEvaluationTool(EvaluationTool):
     name = "gaia_evaluation"
     description = "Evaluate how well an agent answers the questions for general assistants (GAIA)."
     benchmark = "GAIA"
-    empty: ClassVar[Mapping[str, Any]] = {
+    empty: ClassVar[JsonObject] = {
         "strict_mode": True,
         "level_filter": None,
         "exact_matches": 0,

@@ -7,7 +7,6 @@ made up. What was generated before a stop is kept.
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import proctor
 from proctor.core.errors import AgentFailed, BadInput, ProctorError
@@ -43,7 +42,7 @@ class AIMEGenerator:
 
     def __init__(
         self,
-        llm: Any = None,
+        llm: object = None,
         delay_seconds: float = 1.0,
         use_reference_examples: bool = True,
         reference_dataset: str = AIME,

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from proctor.core.errors import BadInput
+from proctor.core.sample import JsonObject
 from proctor.core.sentence import Sentence, say
 from proctor.i18n import language
 from proctor.reports.pages import Block, Paragraph, Phrase, ReportPage, SectionBlock, TableBlock, markdown
@@ -63,11 +64,11 @@ class _JudgingTool(Tool):
 
     kind = main = ""
 
-    def __init__(self, llm: Any = None) -> None:
+    def __init__(self, llm: object = None) -> None:
         self.llm = llm
         self.evaluator: Any = None
 
-    def run(self, params: Mapping[str, Any]) -> str:
+    def run(self, params: Mapping[str, object]) -> str:
         """Judge, and answer with JSON text: status, metrics, result_file, report_file.
 
         Raises:
@@ -75,7 +76,7 @@ class _JudgingTool(Tool):
         """
         return self.called(params)
 
-    def called(self, parameters: Mapping[str, Any]) -> str:
+    def called(self, parameters: Mapping[str, object]) -> str:
         given = self.checked(parameters)
         if not given.get("generated_data_path"):
             raise BadInput("The tool '{tool}' needs 'generated_data_path'.", tool=self.name)
@@ -98,9 +99,9 @@ class _JudgingTool(Tool):
         )
 
     @abstractmethod
-    def _judge(self, given: Mapping[str, Any], problems: list[Dict]) -> tuple[Dict, ReportPage]: ...
+    def _judge(self, given: Mapping[str, object], problems: list[Dict]) -> tuple[Dict, ReportPage]: ...
 
-    def _references(self, given: Mapping[str, Any]) -> list[Dict] | None:
+    def _references(self, given: JsonObject) -> list[Dict] | None:
         if given.get("reference_data_path"):
             return AIDataset("generated", given["reference_data_path"]).load()
         if given.get("reference_year"):
@@ -120,7 +121,7 @@ class LLMJudgeTool(_JudgingTool):
         *PLACES,
     )
 
-    def _judge(self, given: Mapping[str, Any], problems: list[Dict]) -> tuple[Dict, ReportPage]:
+    def _judge(self, given: JsonObject, problems: list[Dict]) -> tuple[Dict, ReportPage]:
         self.evaluator = LLMJudgeEvaluator(self.llm, given.get("judge_model"))
         results = self.evaluator.evaluate_batch(problems, self._references(given), max_samples=given.get("max_samples"))
         return results, _judge_page(results)
@@ -142,7 +143,7 @@ class WinRateTool(_JudgingTool):
         *PLACES,
     )
 
-    def _judge(self, given: Mapping[str, Any], problems: list[Dict]) -> tuple[Dict, ReportPage]:
+    def _judge(self, given: JsonObject, problems: list[Dict]) -> tuple[Dict, ReportPage]:
         references = self._references(given)
         if references is None:
             raise BadInput("Name what to compare with: 'reference_data_path' or 'reference_year'.")
@@ -152,7 +153,7 @@ class WinRateTool(_JudgingTool):
         return results, _win_page(results)
 
 
-def _judge_page(results: Mapping[str, Any]) -> ReportPage:
+def _judge_page(results: JsonObject) -> ReportPage:
     metrics = results["metrics"]
     spans = metrics["intervals"]
     mean = metrics["average_total_score"]
@@ -193,7 +194,7 @@ def _judge_page(results: Mapping[str, Any]) -> ReportPage:
     )
 
 
-def _win_page(results: Mapping[str, Any]) -> ReportPage:
+def _win_page(results: JsonObject) -> ReportPage:
     metrics = results["metrics"]
     names = (
         (say("Generated problems win"), "wins", "win_rate"),
@@ -237,7 +238,7 @@ def _win_page(results: Mapping[str, Any]) -> ReportPage:
     )
 
 
-def _page(title: Sentence, results: Mapping[str, Any], count: int, *sections: SectionBlock) -> ReportPage:
+def _page(title: Sentence, results: JsonObject, count: int, *sections: SectionBlock) -> ReportPage:
     return ReportPage(
         title=title,
         facts={

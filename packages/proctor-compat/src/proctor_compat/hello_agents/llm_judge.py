@@ -6,7 +6,6 @@ What a judge does not say becomes no number: an item without a usable judgement 
 import random
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from proctor.api.loop import run_in_loop
 from proctor.api.run import Run
@@ -46,7 +45,7 @@ class LLMJudgeEvaluator(JudgingEvaluator):
 
     def __init__(
         self,
-        llm: Any = None,
+        llm: object = None,
         judge_model: str | None = None,
         *,
         rubrics: Sequence[JudgeRubric] = (),

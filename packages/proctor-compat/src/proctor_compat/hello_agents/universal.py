@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -101,7 +100,7 @@ class UniversalDataset:
         data: what `load` has read; None before.
     """
 
-    def __init__(self, source_config: Mapping[str, Any], field_mapping: Mapping[str, str] | None = None) -> None:
+    def __init__(self, source_config: Mapping[str, object], field_mapping: Mapping[str, str] | None = None) -> None:
         if not source_config.get("path"):
             raise BadInput("source_config needs a 'path'.")
         self.source_config = dict(source_config)
@@ -138,7 +137,7 @@ class UniversalLLMJudgeEvaluator(LLMJudgeEvaluator):
 
     def __init__(
         self,
-        llm: Any = None,
+        llm: object = None,
         judge_model: str | None = None,
         eval_config: EvaluationConfig | None = None,
         field_mapping: Mapping[str, str] | None = None,
@@ -154,7 +153,7 @@ class UniversalWinRateEvaluator(WinRateEvaluator):
 
     def __init__(
         self,
-        llm: Any = None,
+        llm: object = None,
         judge_model: str | None = None,
         eval_config: EvaluationConfig | None = None,
         field_mapping: Mapping[str, str] | None = None,
@@ -196,7 +195,7 @@ def _dimension(one: EvaluationDimension) -> RubricDimension:
     )
 
 
-def _path(config: Mapping[str, Any]) -> Path:
+def _path(config: Mapping[str, object]) -> Path:
     path, kind = Path(str(config["path"])), str(config.get("format", "auto")).lower()
     if kind != "auto" and f".{kind}" != path.suffix.lower():
         raise BadInput("{path} is no file of the format '{format}' by its name.", path=path, format=kind)

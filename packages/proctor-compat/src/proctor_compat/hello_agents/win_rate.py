@@ -3,7 +3,6 @@
 import random
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 import msgspec
 
@@ -32,7 +31,7 @@ class WinRateEvaluator(JudgingEvaluator):
 
     def __init__(
         self,
-        llm: Any = None,
+        llm: object = None,
         judge_model: str | None = None,
         *,
         criteria: JudgeRubric | None = None,

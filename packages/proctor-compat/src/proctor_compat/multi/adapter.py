@@ -56,7 +56,7 @@ class _Asked:
         return [Step(message=Message.of("assistant", prediction), usage=usage)]
 
 
-def _made(evaluator: type, name: str, arguments: Mapping[str, Any]) -> Any:
+def _made(evaluator: type, name: str, arguments: Mapping[str, object]) -> Any:
     parameters = inspect.signature(evaluator).parameters.values()
     named = [
         parameter
@@ -81,13 +81,13 @@ def _made(evaluator: type, name: str, arguments: Mapping[str, Any]) -> Any:
         ) from error
 
 
-def question_of(sample: Sample) -> dict[str, Any]:
+def question_of(sample: Sample) -> dict[str, object]:
     """Return the question object that adapters of the original are given; images are paths."""
     contents = [
         "".join(part.text for part in turn.messages[-1].parts if isinstance(part, Text)) for turn in sample.turns
     ]
     images = [part.path or "" for turn in sample.turns for part in turn.messages[-1].parts if isinstance(part, File)]
-    question: dict[str, Any] = {"question_id": sample.id, "question_image_number": sample.meta.get("images", 0)}
+    question: dict[str, object] = {"question_id": sample.id, "question_image_number": sample.meta.get("images", 0)}
     system = [message.text for message in sample.turns[0].messages if message.role == "system"]
     if system:
         question["prompted_system_content"] = system[0]

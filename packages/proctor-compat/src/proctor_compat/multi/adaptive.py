@@ -68,7 +68,7 @@ class Threshold:
         return self._value
 
 
-def make(options: Mapping[str, Any], find: Find = find_scorer) -> Scorer:
+def make(options: Mapping[str, object], find: Find = find_scorer) -> Scorer:
     """Make a scorer with `AdaptiveOptions` and its own history."""
     chosen = converted(options, AdaptiveOptions, "adaptive")
     similarity = find(chosen.scorer) if isinstance(chosen.scorer, str) else chosen.scorer

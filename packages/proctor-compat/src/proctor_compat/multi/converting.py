@@ -7,7 +7,6 @@ result is {"text": …, "images": […], "language": "zh"}.
 import argparse
 import json
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -30,7 +29,7 @@ def run(args: argparse.Namespace) -> tuple[str, int]:
         BadInput: it cannot be read, or is a JSON file of something else.
     """
     path = Path(args.input)
-    converted: Any
+    converted: object
     try:
         converted = (
             problems(read_json(path)) if path.suffix == ".json" else _of_text(path.read_text(encoding="utf-8-sig"))

@@ -3,9 +3,9 @@
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import TypedDict
 
-from proctor.core.sample import Sample
+from proctor.core.sample import JsonObject, Sample
 from proctor.core.score import Score
 from proctor.core.trajectory import Trajectory
 from proctor.scorers.scorer_file import read
@@ -71,7 +71,7 @@ class MultiAssertionEvaluator:
         return report_of(results, self.unknown_types)
 
 
-def report_of(results: Sequence[Mapping[str, Any]], unknown: Mapping[str, int] | None = None) -> str:
+def report_of(results: Sequence[JsonObject], unknown: Mapping[str, int] | None = None) -> str:
     """Write results in a few lines, with the types that could not be scored."""
     score, total = sum(result["score"] for result in results), sum(result["total_score"] for result in results)
     lines = [f"Questions: {len(results)}", absolute(score, total)]

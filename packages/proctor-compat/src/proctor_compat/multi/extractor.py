@@ -47,7 +47,7 @@ def run(args: argparse.Namespace) -> tuple[str, int]:
     return f"{len(found) - failed} of {len(found)} predictions done: {output}", 3 if failed else 0
 
 
-def _take_over(found: dict[str, dict[str, Any]], earlier: dict[str, dict[str, Any]]) -> None:
+def _take_over(found: dict[str, dict[str, object]], earlier: dict[str, dict[str, object]]) -> None:
     for id, line in found.items():
         match earlier.get(id, {}).get("prediction"):
             case [str(), original] as pair if original == line.get("prediction"):
@@ -58,5 +58,5 @@ def _prompt(line: dict[str, Any]) -> list[Message]:
     return [Message.of("system", _INSTRUCTION), Message.of("user", line["prediction"][-MOST_CHARACTERS:])]
 
 
-def _keep(line: dict[str, Any], extracted: str) -> None:
+def _keep(line: dict[str, object], extracted: str) -> None:
     line["prediction"] = [extracted, line["prediction"]]

@@ -47,7 +47,7 @@ def calculate_score(args: Any) -> tuple[float, float, float]:
     return score, total, 100 * score / total if total else math.nan
 
 
-def load_predictions(path: str | Path) -> dict[str, dict[str, Any]]:
+def load_predictions(path: str | Path) -> dict[str, dict[str, object]]:
     """Read answers by question id: `{id: {"answer": …}}`, `{id: text}`, or a prediction file of the original.
 
     Every entry of the result has `answer`.
@@ -61,7 +61,7 @@ def load_predictions(path: str | Path) -> dict[str, dict[str, Any]]:
     return {id: {**line} if isinstance(line, Mapping) else {"answer": str(line or "")} for id, line in by_id.items()}
 
 
-def load_ground_truth(path: str | Path) -> dict[str, dict[str, Any]]:
+def load_ground_truth(path: str | Path) -> dict[str, dict[str, object]]:
     """Read right answers by question id: `{id: {"correct_answer": …, "type": …}}`, or a problem file of the original.
 
     Raises:

@@ -2,7 +2,6 @@
 
 import argparse
 from pathlib import Path
-from typing import Any
 
 from proctor_benchmarks.multi.predictions import objects
 from proctor_compat.multi.running import write_json
@@ -22,7 +21,7 @@ def run(args: argparse.Namespace) -> tuple[str, int]:
         BadInput: a file cannot be read, or is in another layout.
     """
     first, second = objects(Path(args.first)), objects(Path(args.second))
-    merged: dict[str, Any] = {**first, **second}
+    merged: dict[str, object] = {**first, **second}
     output = Path(args.output)
     write_json(output, merged)
     both = len(first) + len(second) - len(merged)

@@ -10,10 +10,11 @@ import time
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from proctor.core.errors import BadInput
 from proctor.core.run import Limits
+from proctor.core.sample import JsonObject
 from proctor.core.score import Score
 from proctor.core.task import Agent, Task
 from proctor.core.trajectory import Trajectory
@@ -157,7 +158,7 @@ def _failure_lines(run: "Run") -> list[str]:
     return [f"{count} not answered: {reason}" for reason, count in reasons.most_common(MOST_REASONS)]
 
 
-def _score_line(made: Task, answered: Mapping[str, Any]) -> list[str]:
+def _score_line(made: Task, answered: JsonObject) -> list[str]:
     """Return the official score of all answers there are, those of earlier calls too."""
     score = total = 0.0
     for sample in made.samples() if callable(made.samples) else made.samples:
@@ -188,7 +189,7 @@ def agent_of(args: argparse.Namespace) -> Agent:
     return openai.make(args.model_version or args.model, {"base_url": args.api_url})
 
 
-def _options(args: argparse.Namespace) -> dict[str, Any]:
+def _options(args: argparse.Namespace) -> dict[str, object]:
     names = ("input_type", "lang", "few_shot", "cot", "in_turn", "cap_in_cnt", "blank_image", "no_background", "no_sys")
     options = {
         name: getattr(args, name) for name in (*names, "subset", "subject", "image_type", "random", "seed", "eval_num")
@@ -266,6 +267,6 @@ def _read_store(url: str) -> dict[str, object]:
     return predictions
 
 
-def write_json(path: Path, value: Any) -> None:
+def write_json(path: Path, value: object) -> None:
     """Write a file in the original's format, all at once; missing folders are made."""
     write(path, json.dumps(value, ensure_ascii=False, indent=4) + "\n", replace=True)

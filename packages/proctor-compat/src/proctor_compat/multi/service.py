@@ -8,7 +8,7 @@ import asyncio
 import secrets
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 from starlette.applications import Starlette
@@ -34,9 +34,9 @@ _PREFIX = "problem"
 
 
 class _Asked(msgspec.Struct):
-    zip_file: Any = None
-    version: Any = None
-    email: Any = None
+    zip_file: object = None
+    version: object = None
+    email: object = None
 
 
 def application(folder: Path, token: str | None, *, seconds: float = 300.0) -> Starlette:

@@ -5,7 +5,6 @@ import tempfile
 from collections import Counter
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 from proctor.core.sample import Sample
 from proctor.core.score import Score
@@ -44,7 +43,7 @@ def run(args: argparse.Namespace) -> tuple[str, int]:
 
     english = str(files("proctor_compat.multi").joinpath("questions_en.json"))
     names = ("lang", "in_turn", "input_type", "blank_image", "few_shot", "cot")
-    options: dict[str, Any] = {name: getattr(args, name) for name in names}
+    options: dict[str, object] = {name: getattr(args, name) for name in names}
     loaded_task = task("SA,MA,FB", data=english if args.lang == "en" else "sample", image_type="NI,SI,MI", **options)
     assert not callable(loaded_task.samples)
     shown = {sample.id: sample for sample in _few(list(loaded_task.samples))}

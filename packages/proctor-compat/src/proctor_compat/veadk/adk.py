@@ -78,7 +78,7 @@ class EvalMetric(msgspec.Struct, kw_only=True):
 
     metric_name: str
     threshold: float | None = None
-    criterion: Any = None
+    criterion: object = None
 
 
 class RubricScore(Record, kw_only=True):
@@ -92,8 +92,8 @@ class RubricScore(Record, kw_only=True):
 class PerInvocationResult(Record, kw_only=True):
     """The result of one turn."""
 
-    actual_invocation: Any
-    expected_invocation: Any = None
+    actual_invocation: object
+    expected_invocation: object = None
     score: float | None = None
     eval_status: EvalStatus = EvalStatus.NOT_EVALUATED
     rubric_scores: list[RubricScore] | None = None
@@ -141,7 +141,7 @@ class _TurnEvaluator(Evaluator, ABC):
 class TrajectoryEvaluator(_TurnEvaluator):
     """`tool_trajectory_avg_score`: 1 or 0 a turn, by match type EXACT, IN_ORDER or ANY_ORDER."""
 
-    def __init__(self, threshold: float | None = None, eval_metric: EvalMetric | Any | None = None) -> None:
+    def __init__(self, threshold: float | None = None, eval_metric: EvalMetric | object | None = None) -> None:
         criterion = _criterion(eval_metric)
         self._threshold = _threshold(threshold, eval_metric, criterion, 1.0)
         self._match_type: MatchType = match_type(_value(criterion.get("match_type", "EXACT")))
@@ -154,7 +154,7 @@ class TrajectoryEvaluator(_TurnEvaluator):
 class RougeEvaluator(_TurnEvaluator):
     """`response_match_score`: ROUGE-1 of the final response of each turn."""
 
-    def __init__(self, eval_metric: EvalMetric | Any | None = None, *, threshold: float | None = None) -> None:
+    def __init__(self, eval_metric: EvalMetric | object | None = None, *, threshold: float | None = None) -> None:
         self._threshold = _threshold(threshold, eval_metric, _criterion(eval_metric), 0.8)
 
     def _score(self, made: Invocation, expected: Invocation) -> float:
@@ -168,7 +168,7 @@ class ResponseEvaluator(RougeEvaluator):
         self,
         threshold: float | None = None,
         metric_name: str | None = None,
-        eval_metric: EvalMetric | Any | None = None,
+        eval_metric: EvalMetric | object | None = None,
     ) -> None:
         name = metric_name or getattr(eval_metric, "metric_name", None) or "response_match_score"
         if name != "response_match_score":
@@ -224,11 +224,11 @@ def _criterion(eval_metric: object) -> dict[str, object]:
     return criterion if isinstance(criterion, dict) else {}
 
 
-def _threshold(given: float | None, eval_metric: Any, criterion: dict[str, Any], usual: float) -> float:
+def _threshold(given: float | None, eval_metric: object, criterion: dict[str, Any], usual: float) -> float:
     thresholds = (given, criterion.get("threshold"), getattr(eval_metric, "threshold", None), usual)
     return next(float(threshold) for threshold in thresholds if threshold is not None)
 
 
-def _value(given: Any) -> Any:
+def _value(given: object) -> object:
     """Return the value of a match type: those of ADK are members of an enumeration, whose values are 0, 1 and 2."""
     return given.value if isinstance(given, Enum) else given

@@ -42,7 +42,7 @@ class ADKEvaluator(BaseEvaluator):
 
     async def evaluate(
         self,
-        eval_set: EvalSet | Any | None = None,
+        eval_set: EvalSet | object | None = None,
         eval_set_file_path: str | Path | None = None,
         eval_id: str | None = None,
         tool_score_threshold: float = 1.0,

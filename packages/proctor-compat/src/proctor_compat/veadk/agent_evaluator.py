@@ -139,10 +139,10 @@ class _Evaluation(msgspec.Struct, frozen=True):
     num_runs: int
     agent_name: str | None
     print_detailed_results: bool
-    artifact_service: Any
+    artifact_service: object
     output_file: str | Path | None
     app_name: str | None
-    results_manager: Any
+    results_manager: object
 
     async def run(self, loaded: Loaded, criteria: EvalCriteria, path: Path) -> None:
         """Evaluate the cases of a set.
@@ -204,7 +204,7 @@ def _is_folder(module: str) -> bool:
     return not module.replace(".", "").isidentifier() and Path(module).is_dir()
 
 
-async def _root_agent(module: str) -> Any:
+async def _root_agent(module: str) -> object:
     """Return `root_agent` of the module or of its `agent`, else what `get_agent_async` returns."""
     for name in ("agent.root_agent", "root_agent"):
         with suppress(BadInput):

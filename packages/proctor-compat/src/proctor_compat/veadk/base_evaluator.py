@@ -50,7 +50,7 @@ class BaseEvaluator:
         self.agent_information_list: list[dict[str, object]] = []
         self._samples: list[Sample] = []
 
-    def build_eval_set(self, eval_set: EvalSet | Any | None = None, file_path: str | Path | None = None) -> None:
+    def build_eval_set(self, eval_set: EvalSet | object | None = None, file_path: str | Path | None = None) -> None:
         """Load the cases of a set (ours, ADK's, or plain data), or of a file in any layout; earlier results are dropped.
 
         Raises:
@@ -63,7 +63,7 @@ class BaseEvaluator:
         run = await self._run(())
         fill(self.invocation_list, list(outcomes(run.record, run.store)))
 
-    async def evaluate(self, *args: Any, **kwargs: Any) -> Any:
+    async def evaluate(self, *args: Any, **kwargs: Any) -> object:
         """Score the cases; every subclass has its own way."""
         raise NotImplementedError(f"{type(self).__name__} has to say how it evaluates")
 
@@ -87,7 +87,7 @@ class BaseEvaluator:
         ]
 
     def _source(
-        self, eval_set: Any, file_path: str | Path | None, criteria: EvalCriteria, *, several: bool = False
+        self, eval_set: object, file_path: str | Path | None, criteria: EvalCriteria, *, several: bool = False
     ) -> EvalSetSource:
         loaded_set = sets.loaded(eval_set, file_path)
         where = Path(file_path) if file_path is not None else Path(loaded_set.eval_set.eval_set_id)
@@ -161,7 +161,7 @@ def _case(sample: Sample) -> EvalTestCase:
     )
 
 
-def _session(sample: Sample) -> dict[str, Any]:
+def _session(sample: Sample) -> dict[str, object]:
     given = sample.known.session
     return {
         "app_name": given.get("app_name") or "",

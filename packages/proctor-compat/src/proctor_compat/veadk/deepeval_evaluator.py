@@ -159,7 +159,7 @@ def _scorers(metrics: Sequence[Any]) -> list[Scorer]:
     return scorers
 
 
-def _evaluation(found: Sequence[CaseOutcome], thresholds: Mapping[str, float | None]) -> Any:
+def _evaluation(found: Sequence[CaseOutcome], thresholds: Mapping[str, float | None]) -> object:
     try:
         from deepeval.evaluate.types import EvaluationResult, TestResult
         from deepeval.test_run import MetricData

@@ -100,7 +100,7 @@ class GEval(_Metric):
         evaluation_params: Sequence[Any],
         criteria: str | None = None,
         evaluation_steps: Sequence[str] | None = None,
-        model: Any = None,
+        model: object = None,
         threshold: float = 0.5,
         strict_mode: bool = False,
     ) -> None:
@@ -181,7 +181,7 @@ class ToolCorrectnessMetric(_Metric):
         self,
         threshold: float = 0.5,
         evaluation_params: Sequence[Any] = (),
-        model: Any = None,
+        model: object = None,
         should_consider_ordering: bool = False,
         should_exact_match: bool = False,
         strict_mode: bool = False,

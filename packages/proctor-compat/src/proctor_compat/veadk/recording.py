@@ -131,7 +131,7 @@ class EvalSetRecorder:
         return self.agents_dir / app_name / f"{eval_set_id}{SUFFIX}"
 
 
-def _case(given: EvalCase | Any) -> EvalCase:
+def _case(given: EvalCase | object) -> EvalCase:
     return given if isinstance(given, EvalCase) else EvalCase.model_validate(plain(given))
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -66,7 +65,7 @@ def test_files(path: str | Path | None) -> Sequence[str | Path | None]:
 vars(test_files)["__test__"] = False  # pytest would take it for a test
 
 
-def plain(value: object) -> Any:
+def plain(value: object) -> object:
     """Return a set as plain data, from an object of ours or of ADK's."""
     dump = getattr(value, "model_dump", None)
     if dump is not None:

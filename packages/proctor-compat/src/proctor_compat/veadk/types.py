@@ -10,7 +10,7 @@ from typing import Any, Self
 import msgspec
 
 
-def _foreign(value: Any) -> Any:
+def _foreign(value: Any) -> object:
     """Return objects of google-adk inside ours as plain data."""
     return value.model_dump(mode="json", exclude_none=True)
 
@@ -39,8 +39,8 @@ class ToolInvocation(Record, kw_only=True):
     """A call of a tool."""
 
     tool_name: str
-    tool_args: dict[str, Any] = {}
-    tool_result: Any = None
+    tool_args: dict[str, object] = {}
+    tool_result: object = None
 
 
 class Invocation(Record, kw_only=True):
@@ -53,8 +53,8 @@ class Invocation(Record, kw_only=True):
     input: str
     actual_output: str
     expected_output: str
-    actual_tool: list[dict[str, Any]] = []
-    expected_tool: list[dict[str, Any]] = []
+    actual_tool: list[dict[str, object]] = []
+    expected_tool: list[dict[str, object]] = []
     latency: str = ""
     error: str = ""
 

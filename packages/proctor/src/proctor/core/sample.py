@@ -11,6 +11,8 @@ from proctor.core.known import KnownMeta, known
 _json = json.JSONEncoder(ensure_ascii=False, default=str)  # an agent in Python may put anything into a call
 
 Role = Literal["system", "user", "assistant", "tool"]
+JsonObject = Mapping[str, Any]
+"""A JSON object in the layout of another program; the code that reads a key says what it expects."""
 
 
 class Text(msgspec.Struct, frozen=True, kw_only=True, tag="text"):

@@ -49,7 +49,7 @@ def text_for(prompt: str, repeat: int) -> str:
     return f" {TEXTS[number % len(TEXTS)]}" if number % 4 else f" The answer is {number % 10}."
 
 
-def _value(schema: Mapping[str, Any], text: str) -> Any:
+def _value(schema: Mapping[str, Any], text: str) -> object:
     if schema.get("enum"):
         return schema["enum"][0]
     return {"integer": 3, "number": 1.5, "boolean": True, "array": [], "object": {}}.get(str(schema.get("type")), text)

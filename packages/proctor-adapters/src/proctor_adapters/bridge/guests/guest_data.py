@@ -33,9 +33,9 @@ def sources() -> list[dict[str, str]]:
     return [{"source": path, "name": name, "revision": revision} for (path, name), revision in _sources.items()]
 
 
-def _noting(original: Any) -> Any:
+def _noting(original: Any) -> object:
     @wraps(original)
-    def read(*given: Any, **named: Any) -> Any:
+    def read(*given: object, **named: object) -> object:
         path = str(named.get("path") or named.get("repo_id") or (given[0] if given else ""))
         name = str(named.get("name") or named.get("filename") or "")
         revision = str(named.get("revision") or "")
@@ -51,7 +51,7 @@ def _noting(original: Any) -> Any:
     return read
 
 
-def _commit(result: Any) -> str:
+def _commit(result: object) -> str:
     """Return the commit of the hub that files of a data set are of."""
     first = next(iter(result.values()), None) if isinstance(result, dict) else result
     checksums = getattr(getattr(first, "info", None), "download_checksums", None) or {}

@@ -18,7 +18,7 @@ from inspect_ai.util import suspend_working_limit
 
 CONNECTIONS = 10_000  # the parent's pace decides
 REHEARSED_ASKS = 8
-UNSET: tuple[Any, ...] = (None, [], {})
+UNSET: tuple[object, ...] = (None, [], {})
 
 current: contextvars.ContextVar[tuple[str, int] | None] = contextvars.ContextVar("sample", default=None)
 
@@ -37,14 +37,14 @@ class Line:
     def __init__(self) -> None:
         self.requests: Any = None
         self.replies: Any = None
-        self.asked: dict[int, asyncio.Queue[dict[str, Any]]] = {}
+        self.asked: dict[int, asyncio.Queue[dict[str, object]]] = {}
         self.source: Any = None
         self.rehearsed: dict[str, set[str]] | None = None
         self.asks = 0
         self._lock = threading.Lock()
 
-    def first(self) -> dict[str, Any]:
-        first: dict[str, Any] = json.loads(self.requests.readline() or b'{"end": true}')
+    def first(self) -> dict[str, object]:
+        first: dict[str, object] = json.loads(self.requests.readline() or b'{"end": true}')
         return first
 
     def write(self, message: dict[str, Any]) -> None:
@@ -63,7 +63,7 @@ class Line:
 
         threading.Thread(target=read, daemon=True).start()
 
-    async def ask(self, request: dict[str, Any]) -> dict[str, Any]:
+    async def ask(self, request: dict[str, object]) -> dict[str, Any]:
         """Return the parent's reply to a request of a model.
 
         Raises:
@@ -96,7 +96,7 @@ class Line:
                     waiting.enter_context(suspend_working_limit())
             return message
 
-    def _rehearse(self, request: dict[str, Any]) -> dict[str, Any]:
+    def _rehearse(self, request: dict[str, Any]) -> dict[str, object]:
         assert self.rehearsed is not None
         self.rehearsed[request["kind"]].add(request["model"])
         self.rehearsed["tools"] |= {tool["name"] for tool in request["tools"]} if request["kind"] == "agent" else set()
@@ -126,12 +126,12 @@ class Asks(models.ModelAPI):
     kind, provider = "agent", "proctor"
 
     def __init__(
-        self, model_name: str, base_url: Any = None, api_key: Any = None, config: Any = None, **_: Any
+        self, model_name: str, base_url: object = None, api_key: object = None, config: object = None, **_: object
     ) -> None:
         super().__init__(model_name, config=config or models.GenerateConfig())
 
     async def generate(
-        self, input: Any, tools: Any, tool_choice: Any, config: Any
+        self, input: Any, tools: Any, tool_choice: Any, config: object
     ) -> tuple[models.ModelOutput, models.ModelCall]:
         name = self.model_name if self.kind != "model" else f"{self.provider}/{self.model_name}"
         request = {
@@ -179,7 +179,7 @@ def name_roles(given: list[str]) -> None:
     original = models.get_model
 
     @wraps(original)
-    def get_model(model: Any = None, *, role: str | None = None, default: Any = None, **more: Any) -> Any:
+    def get_model(model: object = None, *, role: str | None = None, default: object = None, **more: object) -> object:
         if role is not None and model is None and default is None and role not in given:
             model = f"proctor-role/{role}"
         return original(model, role=role, default=default, **more)

@@ -26,7 +26,7 @@ class NoSuchTask(Exception):
     """No task of the package or file has that name; its text is the names that there are."""
 
 
-def load(name: str, arguments: dict[str, Any]) -> Task:
+def load(name: str, arguments: dict[str, object]) -> Task:
     """Make the task `PACKAGE/TASK`, or `FILE.py@TASK`."""
     file, wanted = ("", name) if ".py" not in name else name.rsplit("@", 1) if "@" in name else (name, "")
     tasks = tasks_of_file(Path(file)) if file else tasks_of_package(name.partition("/")[0])
@@ -66,14 +66,14 @@ def tasks_of_file(path: Path) -> dict[str, Any]:
 
 
 def tasks_of_package(package: str) -> dict[str, Any]:
-    tasks: dict[str, Any] = {}
+    tasks: dict[str, object] = {}
     for point in importlib.metadata.entry_points(group="inspect_ai"):
         if point.name == package or point.value.partition(".")[0] == package:
             tasks |= tasks_of(point.load())
     return tasks
 
 
-def tasks_of(module: Any) -> dict[str, Any]:
+def tasks_of(module: object) -> dict[str, object]:
     tasks = {}
     for value in [*vars(module).values()]:
         try:
@@ -97,7 +97,7 @@ def samples_of(task: Task) -> dict[str, Sample]:
     return samples
 
 
-def described(sample: Sample) -> dict[str, Any]:
+def described(sample: Sample) -> dict[str, object]:
     """Return what the parent reads of a sample; the digest is of the files that it names, as their folder is another in each worker."""
     about = {"input": asked(sample), "target": sample.target, "choices": sample.choices, "metadata": sample.metadata}
     shown = sample.input if isinstance(sample.input, str) else [embedded(message) for message in asked(sample)]
@@ -122,7 +122,7 @@ async def with_files(sample: Sample) -> Sample:
     return sample
 
 
-def plan(task: Task, samples: dict[str, Sample]) -> dict[str, Any]:
+def plan(task: Task, samples: dict[str, Sample]) -> dict[str, object]:
     sandboxes = [kind_of(sample.sandbox or task.sandbox) for sample in samples.values()]
     limits = {
         name: getattr(task, name, None) for name in ("message_limit", "token_limit", "time_limit", "working_limit")
@@ -141,17 +141,17 @@ def plan(task: Task, samples: dict[str, Sample]) -> dict[str, Any]:
     }
 
 
-def kind_of(sandbox: Any) -> str:
+def kind_of(sandbox: object) -> str:
     return "" if sandbox is None else str(getattr(sandbox, "type", sandbox))
 
 
-def names_an_image(sandbox: Any) -> bool:
+def names_an_image(sandbox: object) -> bool:
     """True if a sandbox is that of an image or a compose file, named or next to the file of the task."""
     found = getattr(sandbox, "config", None) or any(Path(name).is_file() for name in IMAGE_FILES)
     return sandbox is not None and kind_of(sandbox) != "local" and bool(found)
 
 
-def scorer_of(scorer: Any) -> dict[str, Any]:
+def scorer_of(scorer: object) -> dict[str, object]:
     """Return the name of a scorer, the keys of its value where its metrics name them, and for which of these 1 is full marks.
 
     That is so where a metric is `accuracy`, the share of right answers; the key of a value without parts is "".
@@ -171,7 +171,7 @@ def scorer_of(scorer: Any) -> dict[str, Any]:
     }
 
 
-def is_accuracy(metric: Any) -> bool:
+def is_accuracy(metric: object) -> bool:
     try:
         name: str = registry_info(metric).name
     except (ValueError, AttributeError, TypeError):

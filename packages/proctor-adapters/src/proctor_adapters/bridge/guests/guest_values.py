@@ -9,16 +9,16 @@ from typing import Any
 FILES = ("image", "audio", "video", "document")
 
 
-def dumped(value: Any) -> dict[str, Any]:
-    fields: dict[str, Any] = value.model_dump(mode="json", exclude_none=True, fallback=str)
+def dumped(value: Any) -> dict[str, object]:
+    fields: dict[str, object] = value.model_dump(mode="json", exclude_none=True, fallback=str)
     return fields
 
 
-def without_ids(message: dict[str, Any]) -> dict[str, Any]:
+def without_ids(message: dict[str, object]) -> dict[str, object]:
     return {key: value for key, value in message.items() if key not in ("id", "source", "metadata")}
 
 
-def embedded(message: dict[str, Any]) -> dict[str, Any]:
+def embedded(message: dict[str, Any]) -> dict[str, object]:
     """Return a message with the bytes of the files that it names."""
     for part in message["content"] if isinstance(message.get("content"), list) else ():
         kind = part.get("type")
@@ -29,7 +29,7 @@ def embedded(message: dict[str, Any]) -> dict[str, Any]:
     return message
 
 
-def clean(value: Any) -> Any:
+def clean(value: object) -> object:
     """Return a value without what JSON cannot hold: NaN and infinities are null."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None

@@ -35,11 +35,11 @@ class Canned(models.ModelAPI):
     kind = provider = ""
 
     def __init__(
-        self, model_name: str, base_url: Any = None, api_key: Any = None, config: Any = None, **_: Any
+        self, model_name: str, base_url: object = None, api_key: object = None, config: object = None, **_: object
     ) -> None:
         super().__init__(model_name, config=config or models.GenerateConfig())
 
-    async def generate(self, input: Any, tools: Any, tool_choice: Any, config: Any) -> models.ModelOutput:
+    async def generate(self, input: Any, tools: Any, tool_choice: Any, config: object) -> models.ModelOutput:
         request = {
             "kind": self.kind,
             "model": f"{self.provider}/{self.model_name}" if self.kind == "model" else self.model_name,
@@ -65,7 +65,7 @@ class Canned(models.ModelAPI):
         return True
 
 
-def alone(about: dict[str, Any]) -> dict[str, Any]:
+def alone(about: dict[str, Any]) -> dict[str, object]:
     """Return the digests of what was asked, what became of each sample, and the official figures."""
     for name in ("agent", "role"):  # of the names that ours have, as tasks write them into prompts
         models.modelapi(name=f"proctor-{name}")(type(f"Canned_{name}", (Canned,), {"kind": name}))
@@ -97,7 +97,7 @@ def alone(about: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _sample(sample: Any) -> dict[str, Any]:
+def _sample(sample: Any) -> dict[str, object]:
     return {
         "id": str(sample.id),
         "epoch": sample.epoch,
@@ -107,7 +107,7 @@ def _sample(sample: Any) -> dict[str, Any]:
     }
 
 
-def _points(value: Any) -> Any:
+def _points(value: object) -> object:
     """Return what Inspect makes of a value, each part by itself; null where it is no share."""
     if isinstance(value, dict):
         return {key: _points(part) for key, part in value.items()}
@@ -117,22 +117,22 @@ def _points(value: Any) -> Any:
     return number if 0 <= number <= 1 else None
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     if isinstance(value, dict):
         return {key: _plain(part) for key, part in value.items()}
     return [_plain(part) for part in value] if isinstance(value, list) else _number(value)
 
 
-def _number(value: Any) -> Any:
+def _number(value: object) -> object:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _dumped(value: Any) -> dict[str, Any]:
+def _dumped(value: Any) -> dict[str, object]:
     dumped: dict[str, Any] = value.model_dump(mode="json", exclude_none=True, fallback=str)
     return dumped
 
 
-def _with_bytes(message: dict[str, Any]) -> dict[str, Any]:
+def _with_bytes(message: dict[str, object]) -> dict[str, object]:
     for part in message["content"] if isinstance(message["content"], list) else ():
         path = part.get(part["type"])
         if part["type"] != "text" and isinstance(path, str) and len(path) < 4_000 and Path(path).is_file():

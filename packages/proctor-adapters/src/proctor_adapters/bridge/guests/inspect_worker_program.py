@@ -98,7 +98,7 @@ class Source(SampleSource):
         line.write({"trial": {**slim(sample), "cpu": cpu}, "of": [str(sample.id), sample.epoch]})
 
 
-def slim(sample: EvalSample) -> dict[str, Any]:
+def slim(sample: EvalSample) -> dict[str, object]:
     """Return what the parent reads of a sample."""
     kept = {"id", "epoch", "messages", "scores", "error", "limit", "total_time"} | (
         set() if sample.messages else {"output"}
@@ -137,10 +137,10 @@ async def play(task: Task, about: dict[str, Any], source: SampleSource | list[Sa
     return logs[0]
 
 
-async def run(task: Task, about: dict[str, Any]) -> None:
+async def run(task: Task, about: dict[str, object]) -> None:
     samples = samples_of(task)
     line.listen(asyncio.get_running_loop())
-    heard: dict[str, Any] = {}
+    heard: dict[str, object] = {}
     if about["rehearse"] and not kind_of(next(iter(samples.values())).sandbox or task.sandbox):
         line.rehearsed = {"agent": set(), "role": set(), "model": set(), "tools": set(), "settings": set()}
         try:
@@ -160,7 +160,7 @@ async def run(task: Task, about: dict[str, Any]) -> None:
         line.write({"broken": log.error.message[:2_000]})
 
 
-def metrics_of(log: Any) -> list[dict[str, Any]]:
+def metrics_of(log: Any) -> list[dict[str, object]]:
     return [
         {"scorer": score.name, "reducer": score.reducer, "metric": name, "value": metric.value}
         for score in (log.results.scores if log.results is not None else ())
@@ -182,7 +182,7 @@ def register_metrics(task: Task) -> None:
     Inspect asks for those of the task first, then for those of each scorer, so that metrics of one name come in turn. Created from
     what a log says of them they would be others: a parameter from an enumeration is a text there.
     """
-    by_name: dict[str, list[Any]] = {}
+    by_name: dict[str, list[object]] = {}
     for metrics in (task.metrics, *(registry_info(scorer).metadata.get("metrics") for scorer in task.scorer or ())):
         for group in metrics if isinstance(metrics, list) else [metrics or {}]:
             for each in chain.from_iterable(group.values()) if isinstance(group, dict) else [group]:
@@ -195,8 +195,8 @@ def register_metrics(task: Task) -> None:
             metric(own, **registry_info(metrics[0]).metadata)(create)
 
 
-def creating(metrics: Iterator[Any]) -> Any:
-    def create(**_: Any) -> Any:
+def creating(metrics: Iterator[object]) -> object:
+    def create(**_: object) -> object:
         return next(metrics)
 
     return create
@@ -223,7 +223,7 @@ async def totals(task: Task, about: dict[str, Any]) -> None:
     line.write({"totals": metrics_of(log)})
 
 
-def talk(requests: Any, replies: Any) -> None:
+def talk(requests: object, replies: object) -> None:
     """Do what the first line of the parent says."""
     line.requests, line.replies = requests, replies
     do, about = next(iter(line.first().items()))

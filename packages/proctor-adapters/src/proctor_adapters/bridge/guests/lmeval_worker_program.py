@@ -37,7 +37,7 @@ class Refusal(Exception):
     """The task cannot be run; its text is JSON, which the parent turns into a sentence."""
 
 
-def plan(task: str, arguments: dict[str, Any]) -> dict[str, Any]:
+def plan(task: str, arguments: dict[str, object]) -> dict[str, Any]:
     """Return the prompts of a task, document by document, and how they are scored."""
     loaded = _task(task, json.dumps(arguments))
     aggregations, better = loaded.aggregation(), loaded.higher_is_better()
@@ -56,12 +56,12 @@ def plan(task: str, arguments: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def score(task: str, arguments: dict[str, Any], id: str, replies: list[str]) -> dict[str, dict[str, Any]]:
+def score(task: str, arguments: dict[str, object], id: str, replies: list[str]) -> dict[str, dict[str, object]]:
     """Return what each filter makes of the replies to a document, and what `process_results` says of that."""
     return _values(_task(task, json.dumps(arguments)), _by_id(task, json.dumps(arguments))[id], replies)
 
 
-def _values(made: Any, instance: Any, replies: list[str]) -> dict[str, dict[str, Any]]:
+def _values(made: Any, instance: Any, replies: list[str]) -> dict[str, dict[str, object]]:
     everything, made._instances = made.instances, [instance]
     try:
         instance.resps, instance.filtered_resps = list(replies), {}
@@ -73,10 +73,10 @@ def _values(made: Any, instance: Any, replies: list[str]) -> dict[str, dict[str,
         instance.resps, made._instances = [], everything
 
 
-def totals(task: str, arguments: dict[str, Any], values: dict[str, list[Any]]) -> dict[str, dict[str, Any]]:
+def totals(task: str, arguments: dict[str, object], values: dict[str, list[object]]) -> dict[str, dict[str, object]]:
     """Return the official aggregate of each metric, or the error of one that could not be computed."""
     loaded = _task(task, json.dumps(arguments))
-    figures: dict[str, dict[str, Any]] = {}
+    figures: dict[str, dict[str, object]] = {}
     for name, items in values.items():
         aggregate = loaded.aggregation().get(name.rpartition(",")[0], np.mean)
         try:
@@ -86,12 +86,12 @@ def totals(task: str, arguments: dict[str, Any], values: dict[str, list[Any]]) -
     return figures
 
 
-def _as_given(item: Any) -> Any:
+def _as_given(item: object) -> object:
     """Return the value of a document as `process_results` gave it: NaN came as null, a tuple as a list."""
     return math.nan if item is None else tuple(item) if isinstance(item, list) else item
 
 
-def alone(task: str, arguments: dict[str, Any], first: int) -> dict[str, Any]:
+def alone(task: str, arguments: dict[str, object], first: int) -> dict[str, object]:
     """Evaluate the first documents with lm-eval alone, and return prompts, values by document and filter, and aggregates."""
     given = dict(arguments)
     given.pop("unsafe", None)
@@ -126,10 +126,10 @@ class _Canned(LM):
             replies.append(text)
         return replies
 
-    def loglikelihood(self, requests: Any) -> Any:
+    def loglikelihood(self, requests: object) -> object:
         raise NotImplementedError("canned replies have texts, no likelihoods")
 
-    def loglikelihood_rolling(self, requests: Any) -> Any:
+    def loglikelihood_rolling(self, requests: object) -> object:
         raise NotImplementedError("canned replies have texts, no likelihoods")
 
 
@@ -148,7 +148,7 @@ def _stops(settings: dict[str, Any]) -> list[str]:
     return [until] if isinstance(until, str) else [str(stop) for stop in until if stop]
 
 
-def _document(made: Any, instance: Any) -> dict[str, Any]:
+def _document(made: Any, instance: Any) -> dict[str, object]:
     prompt, settings, *more = instance.args
     if more:
         raise Refusal(json.dumps({"kind": "files"}))
@@ -162,7 +162,7 @@ def _document(made: Any, instance: Any) -> dict[str, Any]:
 
 
 @cache
-def _by_id(task: str, arguments: str) -> dict[str, Any]:
+def _by_id(task: str, arguments: str) -> dict[str, object]:
     return {str(instance.doc_id): instance for instance in _task(task, arguments).instances}
 
 
@@ -222,12 +222,12 @@ def _near(name: str, known: list[str]) -> list[str]:
     return sorted(known, key=lambda one: -len(words & set(re.split(r"[_\W]+", one.lower()))))[:5]
 
 
-def _is_mean(aggregate: Any) -> bool:
+def _is_mean(aggregate: object) -> bool:
     """True if the values of documents are averaged, as those of a metric that has no aggregate of its own are."""
     return aggregate is None or getattr(aggregate, "__name__", "") in ("mean", "nanmean")
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     """Return a value as JSON: NumPy's numbers are numbers, tuples lists, NaN null."""
     if isinstance(value, np.ndarray):
         value = value.tolist()

@@ -18,8 +18,8 @@ class ToolManager:
         self.apis = [
             {"name": kind.__name__, "class": kind, **{fact: getattr(kind, fact) for fact in facts}} for kind in classes
         ]
-        self.init_databases: dict[str, Any] = {}
-        self.inited_tools: dict[str, Any] = {}
+        self.init_databases: dict[str, object] = {}
+        self.inited_tools: dict[str, object] = {}
 
     def get_api_by_name(self, name: str) -> Any:
         """Return what is known of a tool."""
@@ -34,7 +34,7 @@ class ToolManager:
             self.inited_tools[name] = self.get_api_by_name(name)["class"]()
         return self.inited_tools[name]
 
-    def api_call(self, tool_name: str, **given: Any) -> object:
+    def api_call(self, tool_name: str, **given: object) -> object:
         """Return what a tool gives back."""
         known = self.get_api_by_name(tool_name)["input_parameters"]
         for parameter in given:

@@ -8,13 +8,13 @@ class API:
     """A tool; a ValueError of its answer is a result too."""
 
     description: str
-    input_parameters: Mapping[str, Any]
-    output_parameters: Mapping[str, Any]
+    input_parameters: Mapping[str, object]
+    output_parameters: Mapping[str, object]
     answer: Callable[..., Any]
 
-    def call(self, **given: Any) -> dict[str, Any]:
+    def call(self, **given: object) -> dict[str, object]:
         """Return the result of a call."""
-        said: dict[str, Any] = {"output": None, "exception": None}
+        said: dict[str, object] = {"output": None, "exception": None}
         try:
             said["output"] = self.answer(**given)
         except ValueError as error:

@@ -1,7 +1,5 @@
 """The tools of a small library, of the example that comes with Proctor."""
 
-from typing import Any
-
 from .api import API
 
 SHELVES = {"Frankenstein": "A3", "Falkner": "B1", "Emma": "C2"}
@@ -37,7 +35,7 @@ class ToolSearcher(API):
     input_parameters = {"keywords": {"type": "str", "description": "The keywords."}}
     output_parameters = {"best_match": {"type": "dict", "description": "The tool that fits best."}}
 
-    def answer(self, keywords: str) -> Any:
+    def answer(self, keywords: str) -> object:
         return self.best_match_api(keywords)
 
     def best_match_api(self, keywords: str) -> object:
