@@ -3,12 +3,23 @@
 import gc
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from proctor import Sample, Task, evaluate
 from proctor.runtime.garbage import RELAXED_THRESHOLD, gc_paused, gc_relaxed
+
+
+@pytest.fixture
+def nothing_frozen() -> Iterator[None]:
+    """Return what the tests have frozen to the collector (see tests/conftest.py) for the time of one test."""
+    is_frozen = bool(gc.get_freeze_count())
+    gc.unfreeze()
+    yield
+    if is_frozen:
+        gc.freeze()
 
 
 @pytest.mark.parametrize(
@@ -61,6 +72,7 @@ def test_trials_leave_nothing_for_the_collector() -> None:
     assert int(done.stdout) < 1000  # that of the run, which does not grow with its trials
 
 
+@pytest.mark.usefixtures("nothing_frozen")
 @pytest.mark.parametrize("is_on", [True, False])
 def test_what_is_made_while_paused_is_old_afterwards(is_on: bool) -> None:
     was_on = gc.isenabled()
@@ -76,12 +88,22 @@ def test_what_is_made_while_paused_is_old_afterwards(is_on: bool) -> None:
         (gc.enable if was_on else gc.disable)()
 
 
-def test_what_a_person_has_frozen_stays_frozen() -> None:
+@pytest.mark.usefixtures("nothing_frozen")
+def test_what_a_person_has_frozen_stays_frozen_and_garbage_is_collected_seldom() -> None:
     gc.freeze()
     try:
         count = gc.get_freeze_count()
         with gc_paused(), gc_relaxed():
-            pass
+            assert not gc.isenabled()
+        with gc_relaxed():
+            assert gc.get_threshold()[0] == RELAXED_THRESHOLD
         assert gc.get_freeze_count() > count * 0.9, "what is freed is counted no more; what is unfrozen would be all"
     finally:
         gc.unfreeze()
+
+
+@pytest.mark.usefixtures("nothing_frozen")
+def test_nothing_stays_frozen_after_a_run() -> None:
+    with gc_relaxed():
+        assert gc.get_freeze_count()
+    assert gc.get_freeze_count() == 0

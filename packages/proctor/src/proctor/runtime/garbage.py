@@ -28,15 +28,20 @@ def gc_paused() -> Iterator[None]:
 
 @contextmanager
 def gc_relaxed() -> Iterator[None]:
-    """Collect less often, and only objects created in the block; a collector that is off, or set higher, is unchanged."""
-    before = gc.get_threshold()
-    if not gc.isenabled() or not 0 < before[0] < RELAXED_THRESHOLD or gc.get_freeze_count():
+    """Collect less often, and only objects created in the block; a collector that is off, or set higher, is unchanged.
+
+    Where the caller has frozen objects, only the frequency changes: which of them were the caller's is not known afterwards.
+    """
+    before, is_frozen = gc.get_threshold(), bool(gc.get_freeze_count())
+    if not gc.isenabled() or not 0 < before[0] < RELAXED_THRESHOLD:
         yield
         return
-    gc.freeze()
+    if not is_frozen:
+        gc.freeze()
     gc.set_threshold(RELAXED_THRESHOLD, *before[1:])
     try:
         yield
     finally:
         gc.set_threshold(*before)
-        gc.unfreeze()
+        if not is_frozen:
+            gc.unfreeze()
