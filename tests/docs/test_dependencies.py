@@ -3,9 +3,9 @@
 import ast
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from importlib.metadata import packages_distributions
+from importlib import metadata
 from itertools import chain
 from pathlib import Path
 
@@ -81,6 +81,12 @@ def inside(path: Path) -> str:
 
 
 @cache
+def distributions_by_module() -> Mapping[str, Sequence[str]]:
+    """Return what `importlib.metadata` says; it reads the list of files of everything that is installed."""
+    return metadata.packages_distributions()
+
+
+@cache
 def imported() -> Sequence[tuple[str, Path]]:
     """The modules of others that our code imports, by statement or by name."""
     return list(_imported())
@@ -114,7 +120,7 @@ def imported_here() -> Iterator[tuple[str, Path]]:
 
 
 def test_what_is_imported_is_declared() -> None:
-    distributions = packages_distributions()
+    distributions = distributions_by_module()
     missing = set()
     for module, path in imported_here():
         if module in sys.stdlib_module_names or module in OF_OTHERS | OURS:
@@ -137,7 +143,7 @@ def test_the_kernel_itself_needs_eight_libraries() -> None:
 
 @pytest.mark.parametrize("package", PROJECTS)
 def test_what_is_declared_is_imported(package: str) -> None:
-    distributions = packages_distributions()
+    distributions = distributions_by_module()
     official = {
         *agentdojo.NEEDS,
         *tau2.NEEDED,
@@ -151,7 +157,7 @@ def test_what_is_declared_is_imported(package: str) -> None:
 
 def test_what_is_imported_is_in_the_core_or_in_the_extra_that_is_asked_for() -> None:
     """Else a `MissingExtra` would name an extra that does not bring what is missing."""
-    distributions = packages_distributions()
+    distributions = distributions_by_module()
     wrong = set()
     for module, path in imported_here():
         if module in sys.stdlib_module_names or module in OF_OTHERS | OURS:
