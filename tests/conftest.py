@@ -135,6 +135,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 @pytest.hookimpl(wrapper=True)
+def pytest_report_to_serializable() -> Generator[None, dict[str, object] | None, dict[str, object] | None]:
+    """Send no names and marks of a test with its three reports: they are most of what workers send, and nobody reads them."""
+    data = yield
+    if data is not None and "keywords" in data:
+        data["keywords"] = {}
+    return data
+
+
+@pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
     """Look for no garbage while hundreds of modules are imported: there is none, and each look takes longer.
 
