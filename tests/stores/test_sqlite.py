@@ -285,6 +285,23 @@ def test_a_store_that_is_forgotten_closes_itself(path: Path) -> None:
     assert [file.name for file in path.parent.iterdir()] == ["runs.db"]
 
 
+@pytest.mark.parametrize(("name", "synchronous"), [("runs.db", 2), (":memory:", 0)])
+def test_only_a_store_that_is_kept_waits_for_the_disk(
+    name: str, synchronous: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As it is made, too: a dozen times."""
+    seen = []
+
+    def create(db: sqlite3.Connection) -> None:
+        seen.extend(db.execute("PRAGMA synchronous").fetchall())
+        schema.create(db)
+
+    monkeypatch.setattr("proctor.stores._opening.create", create)
+    monkeypatch.chdir(tmp_path)
+    SqliteStore(name).close()
+    assert seen == [(synchronous,)]
+
+
 def test_a_store_in_memory_leaves_no_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     store = SqliteStore(":memory:")

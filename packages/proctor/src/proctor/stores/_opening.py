@@ -23,8 +23,11 @@ def connect(path: Path, busy_seconds: float) -> sqlite3.Connection:
     return db
 
 
-def open_file(path: Path, busy_seconds: float) -> sqlite3.Connection:
+def open_file(path: Path, busy_seconds: float, *, durable: bool = True) -> sqlite3.Connection:
     """Open the store in a file, which is created or brought to this version first.
+
+    Args:
+        durable: False for a file that ends with this process: nothing waits for the disk.
 
     Raises:
         BadInput: it is no store, is from a newer version, or cannot be opened.
@@ -42,6 +45,8 @@ def open_file(path: Path, busy_seconds: float) -> sqlite3.Connection:
     db = None
     try:
         db = connect(path, busy_seconds)
+        if not durable:
+            db.execute("PRAGMA synchronous = OFF")
         _bring_up(db, path, busy_seconds)
         db.execute("PRAGMA temp_store = MEMORY")  # else every group of trials writes what would undo it into a file
         prepare(db)

@@ -117,10 +117,7 @@ class SqliteStore(TableStore):
         self._held: dict[str, _Held] = {}
         self._keys: tuple[bytes, ...] = ()  # of the user; they are not written
         where = self._path
-        db = open_file(where, busy_seconds)
-        self._file = _File(db, where)
-        if folder is not None:
-            db.execute("PRAGMA synchronous = OFF")
+        self._file = _File(open_file(where, busy_seconds, durable=folder is None), where)
         self._writer = StoreWriter(self._file)
         self._end = weakref.finalize(self, _close, self._pid, self._writer, self._idle, self._held, folder)
 
