@@ -1,5 +1,7 @@
 """The forty tasks: the oracle solves them, and an agent that does nothing solves none."""
 
+from pathlib import Path
+
 import pytest
 
 from proctor.api import evaluate
@@ -18,11 +20,19 @@ from proctor_benchmarks.boxes.verifier_scorer import VerifierScorer
 pytestmark = pytest.mark.skipif(bool(lacks()), reason=f"needs {lacks()}")
 
 
+@pytest.fixture(scope="module")
+def data_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return where what boxes leave is kept, for all tests, so that the solution of a task is run once."""
+    return tmp_path_factory.mktemp("data")
+
+
+@pytest.fixture(autouse=True)
+def own_blobs(data_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blobs, "data_folder", lambda: data_folder)
+
+
 @pytest.mark.parametrize(("agent", "value"), [("baseline:oracle", 1), ("baseline:null", 0)])
-def test_a_topic_is_solved_by_its_solutions_and_by_nothing_else(
-    agent: str, value: float, tmp_path: object, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(blobs, "data_folder", lambda: tmp_path)
+def test_a_topic_is_solved_by_its_solutions_and_by_nothing_else(agent: str, value: float) -> None:
     run = evaluate(terminal_basics.task("code"), agent=agent, store=":memory:", concurrency=2)
     assert run.estimate("accuracy").value == value
     assert run.estimate("accuracy").scored == 7
@@ -55,9 +65,8 @@ STOP = "pkill -STOP -f bin/[w]riter; echo quiet > done.txt"
     ],
 )  # fmt: skip
 async def test_a_writer_that_has_not_ended_is_seen_whatever_is_done_to_it_and_to_what_it_writes(
-    script: str, points: float, tmp_path: object, monkeypatch: pytest.MonkeyPatch
+    script: str, points: float
 ) -> None:
-    monkeypatch.setattr(blobs, "data_folder", lambda: tmp_path)
     sample = next(sample for sample in terminal_basics.task("system").samples if sample.id == "kill-the-writer")  # type: ignore[union-attr]  # a list
     box_task, options = task_of(sample), BoxOptions(backend="bubblewrap")
     assert box_task is not None
