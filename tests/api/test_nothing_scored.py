@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import openpyxl
-import pyarrow.parquet
 import pytest
 from click.testing import CliRunner
 from web_site import AppSite
@@ -107,10 +105,14 @@ def plain(page: str) -> str:
 
 
 def rows_of(file: Path) -> object:
+    import pyarrow.parquet
+
     return pyarrow.parquet.read_table(file).to_pylist()
 
 
 def cells_of(file: Path) -> object:
+    import openpyxl
+
     names, *rows = openpyxl.load_workbook(file).active.iter_rows(values_only=True)
     return [dict(zip(names, row, strict=True)) for row in rows]
 

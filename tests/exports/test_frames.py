@@ -5,8 +5,6 @@ import sys
 from typing import Any
 
 import example_runs
-import pandas
-import polars
 import pytest
 from memory_store import MemoryStore
 
@@ -36,6 +34,8 @@ def rows(run: Run, library: str) -> list[dict[str, Any]]:
     """The rows of a frame with None for what is missing."""
     if library == "polars":
         return run.to_polars().to_dicts()
+    import pandas
+
     frame = run.to_pandas().astype(object)
     return [{str(key): None if value is pandas.NA or value is pandas.NaT else value for key, value in row.items()} for row in frame.to_dict("records")]  # fmt: skip
 
@@ -88,6 +88,8 @@ async def test_every_trial_has_its_row_whatever_its_texts_hold(
 
 
 def test_columns_are_of_exact_types(run: Run) -> None:
+    import polars
+
     by_pandas, by_polars = run.to_pandas().dtypes, run.to_polars().schema
     for name, ours, theirs in (
         ("attempt", "Int32", polars.Int32),

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import example_runs
-import openpyxl
 import pytest
 from memory_store import MemoryStore
 
@@ -28,6 +27,8 @@ TEXTS = {
 
 
 def cells(path: Path, sheet: str = "trials") -> list[dict[str, Any]]:
+    import openpyxl
+
     head, *rows = openpyxl.load_workbook(path)[sheet].iter_rows()
     return [{str(name.value): cell for name, cell in zip(head, row, strict=True)} for row in rows]
 
@@ -73,6 +74,8 @@ async def test_rows_beyond_a_sheet_are_in_the_next_one(tmp_path: Path, monkeypat
     monkeypatch.setattr(xlsx, "ROWS_OF_SHEET", 4)
     (path,) = xlsx.write(record, store, tmp_path / "run.xlsx")
     sheets = ("trials", "trials 2", "trials 3")
+    import openpyxl
+
     assert openpyxl.load_workbook(path).sheetnames == [*sheets]
     assert [row["sample"].value for sheet in sheets for row in cells(path, sheet)] == expected
 

@@ -12,7 +12,6 @@ pytest.importorskip("google.adk", reason="needs the extra 'adk'")
 from google.adk.evaluation import app_details, eval_case, eval_rubrics, eval_set
 from google.adk.evaluation.conversation_scenarios import ConversationScenario
 from google.adk.evaluation.eval_metrics import EvalMetric, ToolTrajectoryCriterion
-from google.adk.evaluation.final_response_match_v1 import RougeEvaluator
 from google.adk.evaluation.trajectory_evaluator import TrajectoryEvaluator
 from google.genai import types
 
@@ -113,6 +112,8 @@ def test_trajectories_get_the_verdicts_of_the_library() -> None:
 
 def test_responses_get_the_score_of_the_library() -> None:
     pytest.importorskip("rouge_score", reason="google-adk needs rouge-score for this metric")
+    from google.adk.evaluation.final_response_match_v1 import RougeEvaluator  # which brings NLTK and SciPy
+
     chance = random.Random(21)
     evaluator = RougeEvaluator(EvalMetric(metric_name="response_match_score", threshold=0.8))
     for _ in range(5000):

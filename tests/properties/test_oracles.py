@@ -1,20 +1,17 @@
-"""What is computed here by hand is what the packages of the field compute."""
+"""What is computed here by hand is what the packages of the field compute, which are imported by the tests that need them.
+
+Each worker imports this file, and one runs it.
+"""
 
 import math
 import random
 import string
 from typing import Any, get_args
 
-import choix
-import krippendorff
 import numpy as np
-import pint
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from nltk.stem.porter import PorterStemmer
-from scipy import stats
-from scipy.optimize import linear_sum_assignment
 
 from proctor.stats.distributions import beta_cdf, beta_quantile, normal_cdf, normal_quantile, t_cdf, t_quantile
 from proctor.trajectory_matching.assignment import best
@@ -30,12 +27,16 @@ SHARES = st.floats(1e-6, 1 - 1e-6)
 @example(0.75, 1.0, 0.055)
 @given(SHARES, SHAPES, SHAPES)
 def test_the_beta_distribution_is_that_of_scipy(share: float, a: float, b: float) -> None:
+    from scipy import stats
+
     assert beta_cdf(share, a, b) == pytest.approx(stats.beta.cdf(share, a, b), rel=1e-9, abs=1e-12)
     assert beta_quantile(share, a, b) == pytest.approx(stats.beta.ppf(share, a, b), rel=1e-9)
 
 
 @given(SHARES, st.floats(0.5, 1e5))
 def test_t_and_the_normal_distribution_are_those_of_scipy(share: float, degrees: float) -> None:
+    from scipy import stats
+
     quantile = stats.t.ppf(share, degrees)
     assert t_quantile(share, degrees) == pytest.approx(quantile, rel=1e-8, abs=1e-8)
     assert t_cdf(quantile, degrees) == pytest.approx(share, rel=1e-8)
@@ -45,6 +46,8 @@ def test_t_and_the_normal_distribution_are_those_of_scipy(share: float, degrees:
 
 @pytest.mark.parametrize("scale", get_args(Scale))
 def test_alpha_is_that_of_krippendorff(scale: Scale) -> None:
+    import krippendorff
+
     chance = random.Random(scale)
     for _ in range(60):
         raters, items = chance.randint(2, 5), chance.randint(3, 30)
@@ -62,6 +65,8 @@ def test_alpha_is_that_of_krippendorff(scale: Scale) -> None:
 
 
 def test_strengths_are_those_of_choix() -> None:
+    import choix
+
     chance = random.Random(7)
     for _ in range(8):
         names = [f"s{number}" for number in range(chance.randint(3, 7))]
@@ -77,6 +82,8 @@ def test_strengths_are_those_of_choix() -> None:
 
 
 def test_the_best_assignment_is_that_of_scipy() -> None:
+    from scipy.optimize import linear_sum_assignment
+
     chance = random.Random(3)
     for _ in range(100):
         rows, columns = chance.randint(1, 9), chance.randint(1, 9)
@@ -87,6 +94,8 @@ def test_the_best_assignment_is_that_of_scipy() -> None:
 
 
 def test_stems_are_those_of_nltk() -> None:
+    from nltk.stem.porter import PorterStemmer
+
     chance, nltk = random.Random(11), PorterStemmer()
     ends = ["s", "es", "ies", "ed", "eed", "ing", "ational", "ization", "fulness", "ousli", "ly", "y", "e", "ement", ""]
     letters = string.ascii_lowercase + "aeiouy" * 4
@@ -102,6 +111,8 @@ OTHERS = {  # pint names one thing, other places another one; or they are bases 
 
 
 def test_factors_of_units_are_those_of_pint() -> None:
+    import pint
+
     registry: Any = pint.UnitRegistry()
     differ, compared = {}, 0
     for _, _, words, _, _ in _lines():

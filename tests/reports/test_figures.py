@@ -5,7 +5,6 @@ from typing import Any
 
 import example_runs
 import pytest
-from matplotlib.text import Text
 from memory_store import MemoryStore
 
 import proctor
@@ -34,6 +33,8 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def texts(figure: object) -> list[str]:
     assert hasattr(figure, "findobj")
+    from matplotlib.text import Text
+
     return [text.get_text() for text in figure.findobj(Text) if text.get_text()]
 
 
