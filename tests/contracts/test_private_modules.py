@@ -4,7 +4,12 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 import proctor
+from sources import imports_in
+
+pytestmark = pytest.mark.xdist_group("source")  # read once
 
 SOURCE = Path(proctor.__file__).parent
 
@@ -17,7 +22,7 @@ def modules() -> dict[str, Path]:
 
 
 def imported(path: Path, known: dict[str, Path]) -> Iterator[str]:
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in imports_in(path):
         if isinstance(node, ast.ImportFrom) and node.module is not None and node.module.startswith("proctor"):
             for alias in node.names:
                 whole = f"{node.module}.{alias.name}"

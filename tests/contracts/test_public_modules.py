@@ -2,12 +2,15 @@
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import pages
 import pytest
 
 from proctor.cli.plugin_files import PARTS
+from sources import imports_in
+
+pytestmark = pytest.mark.xdist_group("source")  # read once
 
 KERNEL = pages.ROOT / "packages" / "proctor" / "src"
 DECISION = pages.ROOT / "docs" / "decisions" / "0101-what-a-part-outside-may-use.md"
@@ -29,9 +32,9 @@ def public() -> re.Pattern[str]:
     return re.compile("|".join(re.escape(name).replace(r"\.\*", r"(\.[\w.]+)?") for name in named))
 
 
-def imports(code: str) -> Iterator[str]:
+def imports(nodes: Iterable[ast.AST]) -> Iterator[str]:
     """Yield each module of the kernel that code imports, or imports names of."""
-    for node in ast.walk(ast.parse(code)):
+    for node in nodes:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if f"{alias.name}.".startswith("proctor."))
         elif isinstance(node, ast.ImportFrom) and f"{node.module}.".startswith("proctor."):
@@ -49,8 +52,7 @@ def _is_module(name: str) -> bool:
 def test_our_packages_use_ever_less_of_what_is_not_public(package: str) -> None:
     [folder] = [folder for folder in pages.SOURCES if folder.name == package]
     known = public()
-    files = [path.read_text(encoding="utf-8") for path in folder.rglob("*.py")]
-    private = {name for code in files for name in imports(code) if not known.fullmatch(name)}
+    private = {name for path in folder.rglob("*.py") for name in imports(imports_in(path)) if not known.fullmatch(name)}
     assert len(private) <= MOST_PRIVATE[package], sorted(private)
 
 
@@ -66,7 +68,7 @@ def test_each_public_module_is_there() -> None:
 def test_the_parts_of_the_page_on_extending_import_what_is_public() -> None:
     blocks = pages.blocks(pages.ROOT / "docs" / "extending.md")
     code = "\n".join(block.text for block in blocks if (block.file_name or "").endswith(".py"))
-    used = {*imports(code)}
+    used = {*imports(ast.walk(ast.parse(code)))}
     assert len(used) > 5
     assert not {name for name in used if not public().fullmatch(name)}
 
@@ -76,6 +78,6 @@ def test_a_written_plugin_imports_what_is_public(kind: str) -> None:
     part = PARTS[kind]
     texts = [part.text, part.test, *part.others.values()]
     words = dict.fromkeys(("project", "module", "type", "scheme", "variable"), "Mine")
-    used = {name for text in texts for name in imports(text.format(**words))}
+    used = {name for text in texts for name in imports(ast.walk(ast.parse(text.format(**words))))}
     assert used
     assert not {name for name in used if not public().fullmatch(name)}

@@ -20,6 +20,13 @@ from proctor.core.trial import Trial, Verdict
 from proctor.models.scripted import Reply, ScriptedModel
 from proctor_benchmarks.agentdojo import task
 
+
+@pytest.fixture(autouse=True)
+def one_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run of three samples would only start a second worker, which imports the official code again."""
+    monkeypatch.setenv("PROCTOR_ISOLATED_WORKERS", "1")
+
+
 HOSTILE = "<script>alert(1)</script>\x1b]0;owned\x07\u202e"
 
 
