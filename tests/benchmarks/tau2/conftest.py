@@ -36,3 +36,9 @@ def tau2_data(tau2_root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The same as the data that a task takes by default."""
     monkeypatch.setenv("PROCTOR_TAU2_DATA", str(tau2_root))
     return tau2_root
+
+
+@pytest.fixture(autouse=True)
+def one_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run of a few samples would only start a second worker, which imports the official code again."""
+    monkeypatch.setenv("PROCTOR_ISOLATED_WORKERS", "1")
