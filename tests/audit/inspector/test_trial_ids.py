@@ -96,9 +96,7 @@ def find_two(trial: InspectedTrial) -> Iterator[TrialEvent]:
 
 
 def test_a_second_event_is_not_the_first_of_a_trial_that_is_called_like_it() -> None:
-    check = AuditCheck(
-        name="two", group="I1", cls="look", needs=("trajectories",), cost="none", title=say("Two."), find=find_two
-    )
+    check = AuditCheck(name="two", group="I1", cls="look", title=say("Two."), find=find_two)
     trials = [InspectedTrial(id=id, steps=(TrialStep(index=0, author="agent"),), calls=()) for id in ("t", "t.2")]
     assert [finding.id for trial in trials for finding in findings_of(trial, check)] == [
         "two:t",

@@ -1,6 +1,7 @@
 """What a check is given: the samples, and what answers to them earn."""
 
 import random
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ from proctor_audit.findings import (
     AuditFinding,
     FindingClass,
     FindingLocation,
+    FindingPrecision,
     FindingScope,
     NotChecked,
     finding_id,
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
 
 DRAWN = 500  # samples that checks with scorer calls work on,
 ABOVE = 2_000  # where there are more than this
+ALL_FORMS = 30  # samples on which every text that deserves nothing is tried; each other one gets one of them, and all that pass anywhere
 SPLIT = "split"  # the tag whose values are the parts of a data set
 NO_TARGET = ("limits", "refusal")  # scorers that compare with no target: what passes them is a floor, no finding
 
@@ -216,10 +219,12 @@ class Audit:
         scorer: str = "",
         cls: FindingClass | None = None,
         witness: Mapping[str, Any] | None = None,
+        precision: FindingPrecision | None = None,
     ) -> AuditFinding:
         """Return a finding of the check that is being made; `scorer` is that of a finding whose scope it is."""
         assert self.check is not None
-        ids = tuple(sample if isinstance(sample, str) else sample.id for sample in samples)
+        named = (sample if isinstance(sample, str) else sample.id for sample in samples)
+        ids = tuple(sorted(named, key=natural_key))
         id = finding_id(self.check.name, scope, ids, scorer)
         return AuditFinding(
             id=id,
@@ -227,11 +232,12 @@ class Audit:
             group=self.check.group,
             cls=cls or self.check.cls,
             scope=scope,
-            samples=tuple(sorted(ids, key=natural_key)),
+            samples=ids,
             sentence=sentence,
             witness=witness or {},
-            where=tuple(self._where[name] for name in sorted(ids, key=natural_key) if name in self._where)[:20],
-            replay=f"{self.command} --replay {_quoted(id)}",
+            where=tuple(self._where[name] for name in ids if name in self._where)[:20],
+            replay=f"{self.command} --replay {shlex.quote(id)}",
+            precision=precision,
             seed=self.seed,
         )
 
@@ -268,9 +274,3 @@ def scored_by_target(verdicts: AnswerVerdicts) -> list[str]:
 def full_marks(verdicts: AnswerVerdicts) -> list[str]:
     """Return the same; nothing where another scorer that compares with a target gave less."""
     return [] if verdicts.without(NO_TARGET).failed else scored_by_target(verdicts)
-
-
-def _quoted(text: str) -> str:
-    import shlex
-
-    return shlex.quote(text)

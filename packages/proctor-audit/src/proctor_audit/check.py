@@ -15,7 +15,7 @@ from proctor.core.sentence import Sentence
 from proctor.runtime.entry_points import entry_points
 from proctor_audit.findings import FindingClass, Invalidates
 
-Need = Literal["samples", "scorer", "agents", "environment", "outcomes", "trajectories", "judge", "user_code", "others"]
+Need = Literal["scorer", "environment", "outcomes", "user_code", "others"]
 CheckCost = Literal["none", "scorer", "model"]
 Function = TypeVar("Function", bound=Callable[..., Any])
 TASK_CHECKS = "proctor_audit.checks"
@@ -29,7 +29,7 @@ class AuditCheck(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         group: the family that it belongs to, such as A1 or I4.
         cls: what its findings are; where it has two classes, the stronger one.
-        needs: what has to be there for it to be made.
+        needs: what has to be there besides samples for it to be made.
         cost: whether it calls the scorer, or a model.
         title: one sentence for people.
         invalidates: of a check of trials: what its findings invalidate.
@@ -38,8 +38,8 @@ class AuditCheck(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     group: str
     cls: FindingClass
-    needs: tuple[Need, ...]
-    cost: CheckCost
+    needs: tuple[Need, ...] = ()
+    cost: CheckCost = "none"
     title: Sentence
     find: Callable[..., Any]
     invalidates: Invalidates | None = None
@@ -50,8 +50,7 @@ def check(
     group: str,
     cls: FindingClass,
     title: Sentence,
-    needs: Sequence[Need] = ("samples",),
-    cost: CheckCost = "none",
+    needs: Sequence[Need] = (),
     invalidates: Invalidates | None = None,
 ) -> Callable[[Function], Function]:
     """Declare a function as a check; its name with dashes is that of the check."""
@@ -62,7 +61,7 @@ def check(
             group=group,
             cls=cls,
             needs=tuple(needs),
-            cost=cost,
+            cost="scorer" if "scorer" in needs else "none",
             title=title,
             find=function,
             invalidates=invalidates,

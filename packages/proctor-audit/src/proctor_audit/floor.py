@@ -10,7 +10,6 @@ from proctor.stats.rate import wilson
 from proctor_audit.answers import IDLE, AnswerVerdicts, AuditAnswer
 from proctor_audit.audit import Audit
 from proctor_audit.findings import NotChecked
-from proctor_audit.unearned import always
 from proctor_audit.wording import REFUSALS, constants, question_of
 
 DRAWN = 100  # samples at most that a floor is measured on
@@ -45,7 +44,7 @@ def measure_floor(audit: Audit) -> tuple[AuditFloor, ...]:
     audit.check = None
     played = [sample for sample in audit.drawn if audit.is_played(sample)]
     floors = [
-        *([_floor(audit, played, "idle", always(IDLE.text))] if played else []),
+        *([_floor(audit, played, "idle", _always(IDLE.text))] if played else []),
         *(_of_texts(audit) if audit.by_text else []),
     ]
     audit.report_faults("floor", "look")
@@ -55,7 +54,7 @@ def measure_floor(audit: Audit) -> tuple[AuditFloor, ...]:
 def _of_texts(audit: Audit) -> Sequence[AuditFloor | None]:
     samples = audit.by_text
     best = max(
-        (_floor(audit, samples, "constant", always(text), text) for text in constants(samples)),
+        (_floor(audit, samples, "constant", _always(text), text) for text in constants(samples)),
         key=lambda each: -1.0 if each is None else each.value,
         default=None,
     )
@@ -65,6 +64,10 @@ def _of_texts(audit: Audit) -> Sequence[AuditFloor | None]:
         _floor(audit, samples, "echo", question_of),
         best,
     ]
+
+
+def _always(text: str) -> Callable[[Sample], str]:
+    return lambda _: text
 
 
 def _floor(

@@ -10,7 +10,7 @@ from proctor.core.own_code import is_ours
 from proctor.core.sample import Sample
 from proctor.core.sentence import clip, say
 from proctor_audit.answers import ORACLE, AnswerVerdicts, AuditAnswer
-from proctor_audit.audit import NO_TARGET, Audit, attempt
+from proctor_audit.audit import NO_TARGET, Audit, attempt, full_marks
 from proctor_audit.calls import gold_calls
 from proctor_audit.expected import has_oracle
 from proctor_audit.variants import calls_answer, plain_calls
@@ -128,3 +128,11 @@ def failing(audit: Audit, sample: Sample, answer: AuditAnswer) -> dict[str, Any]
     """Return the attempt if an answer fails under a scorer that gives a right answer full points."""
     verdicts = audit.score(sample, answer)
     return attempt(sample, answer, verdicts) if verdicts.without(NOT_FILLED).failed else None
+
+
+def unearned_attempt(audit: Audit, sample: Sample, text: str) -> dict[str, Any] | None:
+    """Return the attempt if a text that deserves nothing earns full points under scorers that compare with a target."""
+    answer = AuditAnswer(text=text)
+    verdicts = audit.score(sample, answer)
+    scorers = full_marks(verdicts)
+    return attempt(sample, answer, verdicts) if scorers and audit.is_of_main(scorers, (sample.id, answer)) else None

@@ -9,8 +9,10 @@ import msgspec
 
 from proctor.core.digest import digest
 from proctor.core.sample import Message, Sample, Text
+from proctor.core.sentence import Sentence
 from proctor.core.task import Task
 from proctor_audit.audit import Audit
+from proctor_audit.findings import AuditFinding, FindingClass
 from proctor_audit.wording import fold, options_of, targets_of, text_of_target
 
 WORD = re.compile(
@@ -122,11 +124,6 @@ def near_words(text: str) -> list[str]:
     return [word for word in WORD.findall(folded) if word not in EMPTY_WORDS]
 
 
-def same_target(first: Sample, second: Sample) -> bool:
-    """True if two samples expect the same, whitespace folded."""
-    return target_key(first) == target_key(second)
-
-
 def target_key(sample: Sample) -> str:
     """Return what a sample expects in a form in which equal ones are equal."""
     references = [msgspec.to_builtins(turn.reference) for turn in sample.turns]
@@ -141,9 +138,17 @@ def target_text_key(sample: Sample) -> str:
     return target_key(sample)
 
 
-def pair_witness(first: Sample, second: Sample) -> Mapping[str, object]:
-    """Return both samples of a pair, as they are compared."""
-    return {"pair": [_shown(sample) for sample in (first, second)]}
+def pair_finding(
+    audit: Audit,
+    sentence: Sentence,
+    first: Sample,
+    second: Sample,
+    cls: FindingClass | None = None,
+    witness: Mapping[str, object] = {},
+) -> AuditFinding:
+    """Return a finding about two samples, whose witness shows both as they are compared."""
+    pair = [_shown(sample) for sample in (first, second)]
+    return audit.found(sentence, first, second, scope="pair", cls=cls, witness={"pair": pair, **witness})
 
 
 def _shown(sample: Sample) -> Mapping[str, Any]:

@@ -2,8 +2,7 @@
 
 import asyncio
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -80,13 +79,3 @@ class IsolatedScorer:
             self._again.close()
         self._runner.run(self._workers.__aexit__())
         self._runner.close()
-
-
-@contextmanager
-def fresh_scorer(request: TaskRequest, seconds: float, hash_seed: int) -> Iterator[IsolatedScorer]:
-    """Yield a scorer in a process of its own, which ends with the block."""
-    scorer = IsolatedScorer(request, seconds=seconds, hash_seed=hash_seed)
-    try:
-        yield scorer
-    finally:
-        scorer.close()

@@ -1,7 +1,7 @@
 """Make the checks of an audit, and gather what they found, what they could not check, and what it cost."""
 
 import datetime
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -11,11 +11,10 @@ from proctor.core.errors import PartFailed, ProctorError
 from proctor.core.sentence import Sentence, say
 from proctor.core.version import __version__
 from proctor.transport.redact import quoted
-from proctor_audit.audit import SPLIT, Audit
+from proctor_audit.audit import ALL_FORMS, SPLIT, Audit
 from proctor_audit.audited_runs import AuditedRun
 from proctor_audit.check import AuditCheck
 from proctor_audit.confirming import is_confirmed
-from proctor_audit.draws import describe_draws
 from proctor_audit.findings import CLASSES, AuditFinding, FindingClass, NotChecked, sort_findings
 from proctor_audit.floor import AuditFloor, measure_floor
 from proctor_audit.ignoring import IgnoreRule, mark_ignored
@@ -107,9 +106,21 @@ def make_report(
         not_checked=tuple(audit.not_checked),
         calls=audit.calls,
         drawn=len(audit.drawn),
-        notes=(*describe_draws(audit), *notes),
+        notes=(*_draws(audit), *notes),
         command=audit.command,
     )
+
+
+def _draws(audit: Audit) -> Iterator[Sentence]:
+    """Yield what was asked of a draw of the samples only, where scorers were called."""
+    drawn, every = len(audit.drawn), len(audit.samples)
+    if audit.calls and drawn < every:
+        yield say("drawn: most checks that call a scorer worked on {drawn} of {all} samples", drawn=drawn, all=every)
+    for most in sorted({*audit.draws.values()}):
+        names = ", ".join(sorted(name for name, count in audit.draws.items() if count == most))
+        yield say("drawn: {names} worked on {count} samples", names=names, count=most)
+    if audit.calls and len(audit.by_text) > ALL_FORMS:
+        yield say("after {forms} samples, one refusal and one kind of garbage are tried for each", forms=ALL_FORMS)
 
 
 def exit_code(report: AuditReport, fail_on: FailOn) -> int:
@@ -166,10 +177,10 @@ def _missing(audit: Audit, check: AuditCheck) -> Sentence | None:
     """Return why a check cannot be made; None if it can."""
     if _sends_texts(check) and audit.drawn and not audit.by_text:
         return NO_TEXT
+    if not audit.samples and not audit.unreadable:
+        return say("there are no samples")
     for need in check.needs:
-        if need == "samples" and not audit.samples and not audit.unreadable:
-            return say("there are no samples")
-        if need in ("scorer", "agents") and not audit.scorers:
+        if need == "scorer" and not audit.scorers:
             return say("there is no scorer that could be called")
         if need == "outcomes" and audit.outcomes is None:
             return audit.why_no_outcomes or say("no stored runs were given")
@@ -179,6 +190,4 @@ def _missing(audit: Audit, check: AuditCheck) -> Sentence | None:
             return say("no other data was given (--against), and no column is mapped to tag:split")
         if need == "user_code" and audit.request is None:
             return say("all scorers are Proctor's own")
-        if need == "judge":
-            return say("no judge was given")
     return None

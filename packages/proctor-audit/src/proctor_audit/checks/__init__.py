@@ -1,1 +1,1 @@
-"""The checks of a task, one file each; the file's name is the name of the check."""
+"""The checks of a task: one file each, or one for those that differ only in what they send or compare."""

@@ -25,13 +25,7 @@ PLACES = {
 }
 
 
-@check(
-    group="A7",
-    cls="proved",
-    needs=("samples", "scorer"),
-    cost="scorer",
-    title=say("The agent is shown what it is scored by."),
-)
+@check(group="A7", cls="proved", needs=("scorer",), title=say("The agent is shown what it is scored by."))
 def canary_seen(audit: Audit) -> Iterator[AuditFinding]:
     """Yield samples whose target, or what a turn expects, is where the agent gets it: in a message, what a tool that reads returns,
     or what a shell finds in files, variables, processes and version histories.

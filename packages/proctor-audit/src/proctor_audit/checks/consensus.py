@@ -2,8 +2,6 @@
 
 from collections.abc import Iterator
 
-from msgspec.structs import replace
-
 from proctor.core.sentence import clip, say
 from proctor_audit.audit import Audit
 from proctor_audit.check import check
@@ -18,7 +16,7 @@ MOST = 100
 @check(
     group="A5",
     cls="look",
-    needs=("samples", "outcomes"),
+    needs=("outcomes",),
     title=say("Able systems of different makers agree on an answer that was judged wrong."),
 )
 def consensus(audit: Audit) -> Iterator[AuditFinding]:
@@ -31,7 +29,7 @@ def consensus(audit: Audit) -> Iterator[AuditFinding]:
             continue
         sample = by_id[each.id]
         kind = "choice" if options_of(sample) else "calls" if any(turn.tools for turn in sample.turns) else "text"
-        finding = audit.found(
+        yield audit.found(
             say(
                 "{share} % of {families} families agree on {answer}, the target says {target}",
                 share=f"{100 * each.weight:.0f}",
@@ -41,5 +39,5 @@ def consensus(audit: Audit) -> Iterator[AuditFinding]:
             ),
             sample,
             witness={"answer": each.answer, "weight": round(each.weight, 6), "for_key": round(each.for_key, 6)},
+            precision=precision_of(each.weight, kind),
         )
-        yield replace(finding, precision=precision_of(each.weight, kind))

@@ -12,7 +12,7 @@ from proctor_audit.audit import Audit, attempt
 from proctor_audit.check import check
 from proctor_audit.findings import AuditFinding, FindingClass
 from proctor_audit.golds import NOT_FILLED, gold_answers, kinds_of
-from proctor_audit.inputs import equal_inputs, pair_witness, target_text_key
+from proctor_audit.inputs import equal_inputs, pair_finding, target_text_key
 from proctor_audit.wording import fold, is_empty_target, options_of, targets_of, text_of_target
 
 
@@ -28,18 +28,9 @@ def contradictory_duplicate(audit: Audit) -> Iterator[AuditFinding]:
             for other in known.values():
                 exclusion = _excludes(audit, other, sample) if target_text_key(other) != key else None
                 if exclusion is not None:
-                    yield audit.found(
-                        say(
-                            "{first} and {second} ask the same and expect different answers",
-                            first=other.id,
-                            second=sample.id,
-                        ),
-                        other,
-                        sample,
-                        scope="pair",
-                        cls=exclusion.cls,
-                        witness={**pair_witness(other, sample), **exclusion.witness},
-                    )
+                    named = {"first": other.id, "second": sample.id}
+                    sentence = say("{first} and {second} ask the same and expect different answers", **named)
+                    yield pair_finding(audit, sentence, other, sample, exclusion.cls, exclusion.witness)
                     break
             known.setdefault(key, sample)
 

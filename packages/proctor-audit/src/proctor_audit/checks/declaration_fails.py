@@ -11,8 +11,7 @@ from proctor_audit.findings import AuditFinding
 @check(
     group="A3",
     cls="proved",
-    needs=("samples", "scorer"),
-    cost="scorer",
+    needs=("scorer",),
     title=say("A scorer rejects an answer that it declares to be right, or accepts one that it declares to be wrong."),
 )
 def declaration_fails(audit: Audit) -> Iterator[AuditFinding]:

@@ -29,8 +29,7 @@ class DroppedCase(msgspec.Struct, frozen=True, kw_only=True):
 @check(
     group="A6",
     cls="proved",
-    needs=("samples", "scorer"),
-    cost="scorer",
+    needs=("scorer",),
     title=say("A broken answer gets no score instead of no points, so that its sample leaves the denominator."),
 )
 def drops_errors(audit: Audit) -> Iterator[AuditFinding]:

@@ -21,8 +21,7 @@ FORM = re.compile(
 @check(
     group="A3",
     cls="likely",
-    needs=("samples", "scorer"),
-    cost="scorer",
+    needs=("scorer",),
     title=say("The plain form of the target is rejected, so the target wants a form that nobody asked for."),
 )
 def equivalent_fails(audit: Audit) -> Iterator[AuditFinding]:

@@ -18,8 +18,7 @@ Written = tuple[str, str, str]  # with the value of the target, with another one
 @check(
     group="A6",
     cls="proved",
-    needs=("samples", "scorer", "user_code"),
-    cost="scorer",
+    needs=("scorer", "user_code"),
     title=say("The scorer runs what a model wrote, or takes an expression for its value."),
 )
 def evaluates_answer(audit: Audit) -> Iterator[AuditFinding]:

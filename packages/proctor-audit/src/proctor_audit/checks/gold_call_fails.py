@@ -24,23 +24,17 @@ MEASURED = FindingPrecision(  # some refusals are meant to be met
 )
 
 
-@check(
-    group="A4",
-    cls="look",
-    needs=("samples", "scorer", "environment"),
-    cost="scorer",
-    title=say("The environment refuses an expected call."),
-)
+@check(group="A4", cls="look", needs=("scorer", "environment"), title=say("The environment refuses an expected call."))
 def gold_call_fails(audit: Audit) -> Iterator[AuditFinding]:
     """Yield samples whose right answer makes a call that fails and never succeeds, unless a fault of the environment is part of the sample."""
     for sample, played in played_golds(audit):
         done = [call for call in played.calls if not call.is_error]
         for call in played.calls:
             if call.is_error and not fails_outside(call) and not any(same_call(call, other) for other in done):
-                finding = audit.found(
+                yield audit.found(
                     say("{tool} is refused: {result}", tool=call.name, result=clip(call.result, 80)),
                     sample,
                     witness={"call": msgspec.to_builtins(call), "attempts": [attempt(sample, ORACLE, played)]},
+                    precision=MEASURED,
                 )
-                yield msgspec.structs.replace(finding, precision=MEASURED)
                 break

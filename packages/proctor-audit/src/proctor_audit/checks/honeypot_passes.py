@@ -21,8 +21,7 @@ COMPARE_CALLS = frozenset(("adk", "trajectory"))  # scorers that say that they d
 @check(
     group="A7",
     cls="proved",
-    needs=("samples", "scorer", "environment"),
-    cost="scorer",
+    needs=("scorer", "environment"),
     title=say("What the environment refuses earns full points."),
 )
 def honeypot_passes(audit: Audit) -> Iterator[AuditFinding]:

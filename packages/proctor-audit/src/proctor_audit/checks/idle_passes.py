@@ -14,8 +14,7 @@ from proctor_audit.wording import expects_abstention, is_empty_target
 @check(
     group="A1",
     cls="proved",
-    needs=("samples", "scorer", "environment"),
-    cost="scorer",
+    needs=("scorer", "environment"),
     title=say("An agent that makes no call earns full points, though the sample expects calls that change something."),
 )
 def idle_passes(audit: Audit) -> Iterator[AuditFinding]:

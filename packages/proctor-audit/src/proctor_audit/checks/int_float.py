@@ -17,8 +17,7 @@ from proctor_audit.wording import text_of_target
 @check(
     group="A3",
     cls="proved",
-    needs=("samples", "scorer"),
-    cost="scorer",
+    needs=("scorer",),
     title=say("The same number in the other form (5 for 5.0) is rejected, while the schema or the type says number."),
 )
 def int_float(audit: Audit) -> Iterator[AuditFinding]:

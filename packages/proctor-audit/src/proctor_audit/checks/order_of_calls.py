@@ -24,8 +24,7 @@ DRAWN = 24
 @check(
     group="A3",
     cls="proved",
-    needs=("samples", "scorer"),
-    cost="scorer",
+    needs=("scorer",),
     title=say("The target is declared unordered, and a permutation of it fails."),
 )
 def order_of_calls(audit: Audit) -> Iterator[AuditFinding]:

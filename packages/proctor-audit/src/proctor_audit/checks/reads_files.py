@@ -14,8 +14,7 @@ TRIED = 5  # samples
 @check(
     group="A6",
     cls="look",
-    needs=("samples", "scorer", "user_code"),
-    cost="scorer",
+    needs=("scorer", "user_code"),
     title=say("A scorer opens files below the folder that an agent works in while it scores."),
 )
 def reads_files(audit: Audit) -> Iterator[AuditFinding]:

@@ -22,8 +22,7 @@ WrittenCall = tuple[str, Mapping[str, Any]]
 @check(
     group="A4",
     cls="proved",
-    needs=("samples", "scorer"),
-    cost="scorer",
+    needs=("scorer",),
     title=say("The target written as the schema demands is rejected by the scorer."),
 )
 def schema_answer_fails(audit: Audit) -> Iterator[AuditFinding]:

@@ -7,13 +7,13 @@ from proctor.core.sentence import say
 from proctor_audit.audit import SPLIT, Audit
 from proctor_audit.check import check
 from proctor_audit.findings import AuditFinding
-from proctor_audit.inputs import near_key, pair_witness, question_key, target_key
+from proctor_audit.inputs import near_key, pair_finding, question_key, target_key
 
 
 @check(
     group="A8",
     cls="proved",
-    needs=("samples", "others"),
+    needs=("others",),
     title=say("A sample is also in the other data, or in another split of the same."),
 )
 def split_overlap(audit: Audit) -> Iterator[AuditFinding]:
@@ -28,20 +28,13 @@ def split_overlap(audit: Audit) -> Iterator[AuditFinding]:
         )
         if other is not None and sample.id in own:
             is_equal = key == keys[0]
-            yield audit.found(
-                say("{first} and {second} of another split ask the same", first=sample.id, second=other.id)
+            named = {"first": sample.id, "second": other.id}
+            sentence = (
+                say("{first} and {second} of another split ask the same", **named)
                 if is_equal
-                else say(
-                    "{first} and {second} of another split ask the same in other words",
-                    first=sample.id,
-                    second=other.id,
-                ),
-                sample,
-                other,
-                scope="pair",
-                cls=None if is_equal else "likely",
-                witness=pair_witness(sample, other),
+                else say("{first} and {second} of another split ask the same in other words", **named)
             )
+            yield pair_finding(audit, sentence, sample, other, None if is_equal else "likely")
         for each in keys:
             if each is not None:
                 known.setdefault(each, {}).setdefault(split, sample)

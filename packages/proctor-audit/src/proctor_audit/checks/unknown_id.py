@@ -1,13 +1,13 @@
 """Find arguments that name what is not in the state."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
+from proctor.core.sample import Sample
 from proctor.core.sentence import say
 from proctor_audit.audit import Audit
 from proctor_audit.calls import gold_calls
 from proctor_audit.check import check
 from proctor_audit.findings import AuditFinding
-from proctor_audit.states import known_to, state_of
 from proctor_audit.wording import context_of, question_of
 
 LEAST_SIBLINGS = 2
@@ -23,14 +23,14 @@ def unknown_id(audit: Audit) -> Iterator[AuditFinding]:
     """Yield samples whose argument is no key of the state and said by nobody, where the same argument elsewhere is a key."""
     values: dict[tuple[str, str], list[tuple[str, bool, bool]]] = {}
     for sample in audit.samples:
-        state = state_of(sample)
+        state = _state_of(sample)
         if state is None:
             continue
         said = f"{question_of(sample)}\n{context_of(sample)}"
         for call in gold_calls(sample):
             for name, accepted in call.first.items():
                 if isinstance(accepted, str):
-                    in_state = known_to(state, accepted)
+                    in_state = _known_to(state, accepted)
                     values.setdefault((call.name, name), []).append((sample.id, in_state, accepted in said))
     by_id = {sample.id: sample for sample in audit.samples}
     for (tool, name), seen in sorted(values.items()):
@@ -43,3 +43,26 @@ def unknown_id(audit: Audit) -> Iterator[AuditFinding]:
                 by_id[id],
                 witness={"tool": tool, "argument": name, "siblings_in_state": sum(siblings)},
             )
+
+
+def _state_of(sample: Sample) -> Mapping[str, object] | None:
+    """Return the state that the sample brings; None without one."""
+    for key in ("state", "environment", "start"):
+        state = sample.meta.get(key)
+        if isinstance(state, Mapping) and state:
+            return state
+    session = sample.known.session.get("state")
+    return session if isinstance(session, Mapping) and session else None
+
+
+def _known_to(state: object, value: str) -> bool:
+    """True if a value is a key or a text anywhere in a state.
+
+    >>> _known_to({"orders": {"W1": {"item": "lamp"}}}, "W1"), _known_to({"orders": ["W1"]}, "W2")
+    (True, False)
+    """
+    if isinstance(state, Mapping):
+        return value in state or any(_known_to(each, value) for each in state.values())
+    if isinstance(state, list | tuple):
+        return any(_known_to(each, value) for each in state)
+    return isinstance(state, str | int) and str(state) == value

@@ -27,8 +27,7 @@ MEASURED = FindingPrecision(
 @check(
     group="A4",
     cls="look",
-    needs=("samples", "scorer", "environment"),
-    cost="scorer",
+    needs=("scorer", "environment"),
     title=say("An expected write has an argument that neither the user nor an earlier result decides."),
 )
 def unsaid_argument(audit: Audit) -> Iterator[AuditFinding]:
@@ -40,8 +39,7 @@ def unsaid_argument(audit: Audit) -> Iterator[AuditFinding]:
         for number, call in enumerate(played.calls):
             sentence = _fault(sample, call, played.calls[:number], known) if call.name in writing else None
             if sentence is not None:
-                finding = audit.found(sentence, sample, witness={"call": msgspec.to_builtins(call)})
-                yield msgspec.structs.replace(finding, precision=MEASURED)
+                yield audit.found(sentence, sample, witness={"call": msgspec.to_builtins(call)}, precision=MEASURED)
                 break
 
 
@@ -51,17 +49,13 @@ def _fault(sample: Sample, call: PlayedCall, earlier: Sequence[PlayedCall], know
         return None
     results = " ".join(each.result for each in earlier)
     for name, value in (*unsaid_number(call, script, results), *unsaid_category(call, script, results, known)):
-        return say(
-            "nobody says that {argument} of {tool} is {value}",
-            argument=name,
-            tool=call.name,
-            value=clip(repr(value), 60),
-        )
+        return say("nobody says that {argument} of {tool} is {value}", **_shown(call, name, value))
     for name, value in undecided_choice(call, script, earlier):
         return say(
-            "nothing decides that {argument} of {tool} is {value} and none of the others",
-            argument=name,
-            tool=call.name,
-            value=clip(repr(value), 60),
+            "nothing decides that {argument} of {tool} is {value} and none of the others", **_shown(call, name, value)
         )
     return None
+
+
+def _shown(call: PlayedCall, name: str, value: object) -> dict[str, str]:
+    return {"argument": name, "tool": call.name, "value": clip(repr(value), 60)}

@@ -66,7 +66,6 @@ def _question(
         name=f"judged-{name}",
         group=group,
         cls="look",
-        needs=("trajectories", "judge"),
         cost="model",
         title=title,
         find=lambda _: (),

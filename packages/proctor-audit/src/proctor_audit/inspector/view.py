@@ -164,6 +164,11 @@ def _leaves(name: str, value: object, depth: int) -> Iterator[tuple[str, str]]:
             yield name, str(value)
 
 
+def steps_of(calls: Sequence[TrialCall]) -> tuple[int, ...]:
+    """Return the indices of calls and their results, in order."""
+    return tuple(sorted({step for call in calls for step in call.steps}))
+
+
 def join_results(calls: Sequence[TrialCall], results: Sequence[TrialResult]) -> tuple[TrialCall, ...]:
     """Join each result with the first earlier call without one that has its id, or its name where no id is given."""
     joined = list(calls)

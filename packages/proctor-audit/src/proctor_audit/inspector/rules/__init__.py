@@ -1,1 +1,1 @@
-"""The rules: one file and one function each."""
+"""The rules: one function each, and one file for those that read the same things."""

@@ -65,7 +65,6 @@ IN_WORDS = frozenset({"update", "book", "delete", "send"})  # what a reply can d
     group="I6",
     cls="likely",
     title=say("The agent says that something was done, and no call did it."),
-    needs=("trajectories",),
     invalidates="success",
 )
 def claim_without_evidence(trial: InspectedTrial) -> Iterator[TrialEvent]:

@@ -4,17 +4,15 @@ from collections.abc import Iterator, Sequence
 
 from proctor.core.sentence import say
 from proctor_audit.check import check
-from proctor_audit.inspector.call_runs import steps_of
 from proctor_audit.inspector.rule import TrialEvent
 from proctor_audit.inspector.tool_failures import outside_failure
-from proctor_audit.inspector.view import InspectedTrial, TrialCall
+from proctor_audit.inspector.view import InspectedTrial, TrialCall, steps_of
 
 
 @check(
     group="I4",
     cls="likely",
     title=say("A tool failed for a reason outside the agent, and the trial was scored."),
-    needs=("trajectories",),
     invalidates="failure",
 )
 def environment_failure(trial: InspectedTrial) -> Iterator[TrialEvent]:

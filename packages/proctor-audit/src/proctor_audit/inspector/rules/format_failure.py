@@ -15,13 +15,7 @@ from proctor_judging.matching.verdict import AnswerOptions
 LONGEST = 20_000
 
 
-@check(
-    group="I9",
-    cls="likely",
-    title=say("A right answer that the scorer did not read."),
-    needs=("trajectories",),
-    invalidates="failure",
-)
+@check(group="I9", cls="likely", title=say("A right answer that the scorer did not read."), invalidates="failure")
 def format_failure(trial: InspectedTrial) -> Iterator[TrialEvent]:
     """Judged wrong; the extractor found nothing or another text than the target, and `answer` accepts the reply for the target.
 

@@ -39,7 +39,6 @@ IN_REPLY = compile_later(
     group="I3",
     cls="proved",
     title=say("The request or the schema of a tool was refused, so the agent had no say."),
-    needs=("trajectories",),
     invalidates="failure",
 )
 def harness_error(trial: InspectedTrial) -> Iterator[TrialEvent]:

@@ -9,13 +9,7 @@ from proctor_audit.inspector.rule import TrialEvent
 from proctor_audit.inspector.view import InspectedTrial
 
 
-@check(
-    group="I10",
-    cls="likely",
-    title=say("A text addresses the reviewer of the trial."),
-    needs=("trajectories",),
-    invalidates="neither",
-)
+@check(group="I10", cls="likely", title=say("A text addresses the reviewer of the trial."), invalidates="neither")
 def inspector_injection(trial: InspectedTrial) -> Iterator[TrialEvent]:
     """A text gives the reviewer an order, or closes the quotation that encloses it.
 

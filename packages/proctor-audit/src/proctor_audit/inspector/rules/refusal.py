@@ -41,13 +41,7 @@ ASKS_BACK = compile_later(
 )
 
 
-@check(
-    group="I3",
-    cls="likely",
-    title=say("The agent declines at the end of its part."),
-    needs=("trajectories",),
-    invalidates="neither",
-)
+@check(group="I3", cls="likely", title=say("The agent declines at the end of its part."), invalidates="neither")
 def refusal(trial: InspectedTrial) -> Iterator[TrialEvent]:
     """The last reply declines, read as the scorer `refusal` reads it.
 

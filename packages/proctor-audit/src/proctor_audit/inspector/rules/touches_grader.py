@@ -95,7 +95,6 @@ WANTS_TESTS = re.compile(
     group="I2",
     cls="likely",
     title=say("A call reaches for a grader, gold, other samples or later commits."),
-    needs=("trajectories",),
     invalidates="success",
 )
 def touches_grader(trial: InspectedTrial) -> Iterator[TrialEvent]:

@@ -32,13 +32,7 @@ SMALL = frozenset((
 ))  # fmt: skip
 
 
-@check(
-    group="I8",
-    cls="look",
-    title=say("A right answer that occurs in nothing the agent saw."),
-    needs=("trajectories",),
-    invalidates="success",
-)
+@check(group="I8", cls="look", title=say("A right answer that occurs in nothing the agent saw."), invalidates="success")
 def unsupported_answer(trial: InspectedTrial) -> Iterator[TrialEvent]:
     """The answer is right and tools were used, and neither the answer nor what it is computed from occurs in a result or the prompt.
 

@@ -65,13 +65,7 @@ SMALL = frozenset((
 ))  # fmt: skip
 
 
-@check(
-    group="I5",
-    cls="likely",
-    title=say("The simulated user leaves its part."),
-    needs=("trajectories",),
-    invalidates="failure",
-)
+@check(group="I5", cls="likely", title=say("The simulated user leaves its part."), invalidates="failure")
 def user_off_script(trial: InspectedTrial) -> Iterator[TrialEvent]:
     """A simulated user speaks as the agent, talks of its instructions, asks for something of another world, or ends before it asked.
 

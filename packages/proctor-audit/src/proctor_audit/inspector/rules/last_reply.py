@@ -1,4 +1,4 @@
-"""The last reply was cut."""
+"""The last reply was cut, or is empty."""
 
 import json
 import re
@@ -27,13 +27,13 @@ LEAST = 60  # characters, and a Chinese one counts for three
 ITEM = re.compile(r"\s*(?:[-*#|•]|\d+[.)、])")
 FULL_STOPS = (".", "!", "?", "。", "！", "？")
 CHINESE = re.compile(r"[\u4e00-\u9fff]")
+INVISIBLE = "\u200b\u200c\u200d\ufeff\u2060"
 
 
 @check(
     group="I3",
     cls="proved",
     title=say("The last reply was cut: by the length limit, or by its looks."),
-    needs=("trajectories",),
     invalidates="neither",
 )
 def cut(trial: InspectedTrial) -> Iterator[TrialEvent]:
@@ -55,6 +55,16 @@ def cut(trial: InspectedTrial) -> Iterator[TrialEvent]:
             sentence=say("The last reply ends in the middle."),
             cls="look",
         )
+
+
+@check(group="I3", cls="proved", title=say("The last reply is empty and makes no call."), invalidates="neither")
+def empty_end(trial: InspectedTrial) -> Iterator[TrialEvent]:
+    """The last reply is empty and makes no call. Not: short complete ends such as "42"; a reply that the length limit cut."""
+    reply = trial.last_reply
+    if reply is None or reply.has_calls or reply.has_files or trial.stop == "length":
+        return
+    if not reply.text.strip().strip(INVISIBLE).strip():
+        yield TrialEvent(steps=(reply.index,), span="", sentence=say("The last reply is empty."))
 
 
 def _ends_inside(text: str, *, is_known: bool) -> bool:
