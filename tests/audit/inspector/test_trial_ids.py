@@ -15,9 +15,8 @@ from proctor.core.errors import BadInput
 from proctor.core.sentence import say
 from proctor_audit.check import AuditCheck
 from proctor_audit.inspector.inspecting import findings_of
-from proctor_audit.inspector.rule import TrialEvent
 from proctor_audit.inspector.sources import read_sources
-from proctor_audit.inspector.view import InspectedTrial, TrialStep, trial_id
+from proctor_audit.inspector.view import InspectedTrial, TrialEvent, TrialStep, trial_id
 
 DATA = Path(__file__).parents[2] / "data"
 attempts = st.tuples(st.text("a#12", max_size=6), st.integers(0, 120))

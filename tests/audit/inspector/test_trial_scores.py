@@ -14,11 +14,10 @@ from proctor_audit.check import AuditCheck
 from proctor_audit.inspector.inspecting import inspect
 from proctor_audit.inspector.inspection import Inspection, make_inspection
 from proctor_audit.inspector.review_order import flags_of
-from proctor_audit.inspector.rule import TrialEvent
 from proctor_audit.inspector.sources import count_unplayed, read_sources
 from proctor_audit.inspector.telling import lines_of_inspection
 from proctor_audit.inspector.trial_scores import prevalence_of
-from proctor_audit.inspector.view import InspectedTrial, TrialStep
+from proctor_audit.inspector.view import InspectedTrial, TrialEvent, TrialStep
 
 
 def trial(id: str, text: str = "") -> InspectedTrial:

@@ -53,14 +53,11 @@ def tools_of(sample: Sample) -> list[ToolSchema]:
     offered = [(tool.name, tool.parameters, number) for number, turn in enumerate(sample.turns) for tool in turn.tools]
     functions = sample.meta.get("functions")
     if not offered and isinstance(functions, Sequence) and not isinstance(functions, str):
-        offered = [(each["name"], each.get("parameters", {}), 0) for each in functions if _names_tool(each)]
+        named = [each for each in functions if isinstance(each, Mapping) and isinstance(each.get("name"), str)]
+        offered = [(each["name"], each.get("parameters", {}), 0) for each in named]
     return [
         ToolSchema(name=name, parameters=standard_schema(parameters), turn=turn) for name, parameters, turn in offered
     ]
-
-
-def _names_tool(value: object) -> bool:
-    return isinstance(value, Mapping) and isinstance(value.get("name"), str)
 
 
 def standard_schema(schema: Any) -> Any:

@@ -2,7 +2,7 @@
 
 import itertools
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
@@ -86,16 +86,11 @@ def rank_by_consensus(items: Sequence[ItemVotes], families: Mapping[str, str]) -
 
 def able_systems(items: Sequence[ItemVotes]) -> frozenset[str]:
     """Return the systems whose accuracy is within a tenth of the best, or in the upper half."""
-    right: dict[str, int] = defaultdict(int)
-    asked: dict[str, int] = defaultdict(int)
-    for item in items:
-        for system in item.answers:
-            asked[system] += 1
-            right[system] += system in item.right
-    accuracy = {system: right[system] / asked[system] for system in asked}
-    least = min(
-        ABLE * max(accuracy.values(), default=0.0), sorted(accuracy.values())[len(accuracy) // 2] if accuracy else 0.0
-    )
+    asked = Counter(system for item in items for system in item.answers)
+    right = Counter(system for item in items for system in item.answers if system in item.right)
+    accuracy = {system: right[system] / count for system, count in asked.items()}
+    shares = sorted(accuracy.values()) or [0.0]
+    least = min(ABLE * shares[-1], shares[len(shares) // 2])
     return frozenset(system for system, share in accuracy.items() if share >= least)
 
 
@@ -108,11 +103,11 @@ def _consensus(item: ItemVotes, able: frozenset[str], families: Mapping[str, str
     for_key = 0.0
     for systems in members.values():
         for system in systems:
-            answer = item.answers[system]
+            said = item.answers[system]
             if system in item.right:
                 for_key += 1 / len(systems)
-            elif answer is not None:
-                votes[answer] += 1 / len(systems)
+            elif said is not None:
+                votes[said] += 1 / len(systems)
     count = max(1, len(members))
     answer, weight = max(sorted(votes.items()), key=lambda vote: vote[1], default=("", 0.0))
     return ItemConsensus(
@@ -130,21 +125,22 @@ def precision_tables() -> Mapping[str, PrecisionTable]:
 def precision_of(weight: float, kind: str) -> FindingPrecision | None:
     """Return how many items of such a weight were flawed; None for a kind of task without a table."""
     table = precision_tables().get(kind)
-    for each in () if table is None else table.bins:
-        if table is not None and each.low <= weight < each.high and each.count:
-            share = each.flawed / each.count
-            between = wilson(share, each.count, LEVEL)
-            return FindingPrecision(
-                value=share,
-                low=between.low,
-                high=between.high,
-                count=each.count,
-                measured_on=table.corpus,
-                level=LEVEL,
-                meaning="flawed",
-                base=sum(each.flawed for each in table.bins) / sum(each.count for each in table.bins),
-            )
-    return None
+    bins = () if table is None else table.bins
+    fitting = next((each for each in bins if each.low <= weight < each.high and each.count), None)
+    if table is None or fitting is None:
+        return None
+    share = fitting.flawed / fitting.count
+    between = wilson(share, fitting.count, LEVEL)
+    return FindingPrecision(
+        value=share,
+        low=between.low,
+        high=between.high,
+        count=fitting.count,
+        measured_on=table.corpus,
+        level=LEVEL,
+        meaning="flawed",
+        base=sum(each.flawed for each in bins) / sum(each.count for each in bins),
+    )
 
 
 def bins_of(ranked: Sequence[ItemConsensus], flawed: Mapping[str, bool]) -> tuple[PrecisionBin, ...]:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import asynccontextmanager
 from typing import Any
 
 import msgspec
@@ -79,11 +79,8 @@ class WatchedAgent:
         self._calls = calls
         self._gone = gone
 
-    def open(self, sample: Sample, environment: Environment | None) -> AbstractAsyncContextManager[Session]:
-        return self._open(sample, environment)
-
     @asynccontextmanager
-    async def _open(self, sample: Sample, environment: Environment | None) -> AsyncIterator[Session]:
+    async def open(self, sample: Sample, environment: Environment | None) -> AsyncIterator[Session]:
         watched = environment
         if isinstance(environment, ActingTogether):
             watched = _WatchedTogether(environment, self._calls, self._gone)
@@ -172,10 +169,10 @@ def counters(played: Sequence[PlayedCall]) -> frozenset[str]:
     >>> sorted(counters([look, buy])), sorted(counters([buy]))
     (['steps'], [])
     """
-    sound = [frozenset(call.changed) for call in played if not call.is_error]
-    return (
-        frozenset.intersection(*sound) if len({call.name for call in played if not call.is_error}) > 1 else frozenset()
-    )
+    sound = [call for call in played if not call.is_error]
+    if len({call.name for call in sound}) < 2:
+        return frozenset()
+    return frozenset.intersection(*(frozenset(call.changed) for call in sound))
 
 
 def mixed_tools(played: Sequence[PlayedCall]) -> frozenset[str]:

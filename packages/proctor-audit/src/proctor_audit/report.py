@@ -60,10 +60,16 @@ class AuditReport(msgspec.Struct, frozen=True, kw_only=True):
 def run_checks(audit: Audit, checks: Sequence[AuditCheck]) -> list[AuditFinding]:
     """Make the checks in order; one that raises is noted as not made."""
     findings: dict[str, AuditFinding] = {}
+
+    def note(check: AuditCheck, reason: Sentence, *, applies: bool = True) -> None:
+        audit.not_checked.append(
+            NotChecked(check=check.name, cls=check.cls, reason=reason, applies=applies, made=False)
+        )
+
     for each in checks:
         missing = _missing(audit, each)
         if missing is not None:
-            audit.not_checked.append(NotChecked(check=each.name, cls=each.cls, reason=missing, made=False))
+            note(each, missing, applies=False)
             continue
         audit.check = each
         if _sends_texts(each) and (played := len(audit.drawn) - len(audit.by_text)):
@@ -76,14 +82,11 @@ def run_checks(audit: Audit, checks: Sequence[AuditCheck]) -> list[AuditFinding]
                 if is_confirmed(audit, finding):
                     findings[finding.id] = finding
         except PartFailed as error:
-            audit.not_checked.append(
-                NotChecked(check=each.name, cls=each.cls, reason=error.sentence, applies=True, made=False)
-            )
+            note(each, error.sentence)
         except ProctorError:
             raise
         except Exception as error:  # noqa: BLE001 - a fault of one check is reported, and ends no other
-            reason = say("the check raised {kind}: {error}", kind=type(error).__name__, error=quoted(error))
-            audit.not_checked.append(NotChecked(check=each.name, cls=each.cls, reason=reason, applies=True, made=False))
+            note(each, say("the check raised {kind}: {error}", kind=type(error).__name__, error=quoted(error)))
     return sort_findings([*findings.values()])
 
 

@@ -23,15 +23,10 @@ def as_sarif(report: AuditReport) -> Mapping[str, object]:
         {"level": "warning", "message": {"text": f"{each.check}: {each.reason}"}, "associatedRule": {"id": each.check}}
         for each in report.not_checked
     ]
-    invocation = {"executionSuccessful": True, "toolExecutionNotifications": notifications}
-    driver = {
-        "name": "Proctor",
-        "version": __version__,
-        "rules": [_rule(each) for each in report.checks],
-    }
+    rules = [_rule(each) for each in report.checks]
     run = {
-        "tool": {"driver": driver},
-        "invocations": [invocation],
+        "tool": {"driver": {"name": "Proctor", "version": __version__, "rules": rules}},
+        "invocations": [{"executionSuccessful": True, "toolExecutionNotifications": notifications}],
         "columnKind": "unicodeCodePoints",
         "results": [_result(finding, places) for finding in report.findings],
         "properties": {"task": report.task, "digest": report.digest, "seed": report.seed},
@@ -40,12 +35,11 @@ def as_sarif(report: AuditReport) -> Mapping[str, object]:
 
 
 def _rule(check: AuditCheck) -> Mapping[str, object]:
-    text = f"{check.title}\n{speak(check.title, 'zh')}"
     return {
         "id": check.name,
         "name": "".join(part.capitalize() for part in check.name.split("-")),
         "shortDescription": {"text": str(check.title)},
-        "fullDescription": {"text": text},
+        "fullDescription": {"text": f"{check.title}\n{speak(check.title, 'zh')}"},
         "defaultConfiguration": {"level": LEVELS[check.cls]},
         "properties": {"group": check.group, "class": check.cls},
     }

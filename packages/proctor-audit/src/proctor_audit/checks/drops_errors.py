@@ -7,7 +7,7 @@ import msgspec
 
 from proctor.core.sample import Sample
 from proctor.core.sentence import say
-from proctor_audit.answers import AnswerVerdicts, AuditAnswer
+from proctor_audit.answers import AuditAnswer
 from proctor_audit.audit import Audit, attempt
 from proctor_audit.check import check
 from proctor_audit.findings import AuditFinding
@@ -48,7 +48,8 @@ def drops_errors(audit: Audit) -> Iterator[AuditFinding]:
         for text in BROKEN:
             answer = AuditAnswer(text=text)
             verdicts = audit.score(sample, answer)
-            unscored = _unscored(verdicts)
+            every = () if verdicts.fault else verdicts.verdicts
+            unscored = {each.scorer for each in every if each.passed is None and each.scorer}
             by_all = audit.main in unscored and unscored >= {scorer.name for scorer in audit.scorers}
             for name in unscored & scored:
                 broken = attempt(sample, answer, verdicts)
@@ -71,9 +72,3 @@ def drops_errors(audit: Audit) -> Iterator[AuditFinding]:
             cls=None if name == audit.main or first.by_all else "likely",
             witness={"attempts": [first.gold, first.broken]},
         )
-
-
-def _unscored(verdicts: AnswerVerdicts) -> set[str]:
-    return (
-        set() if verdicts.fault else {each.scorer for each in verdicts.verdicts if each.passed is None and each.scorer}
-    )

@@ -12,7 +12,7 @@ from proctor_audit.golds import NOT_FILLED, passing, passing_gold
 from proctor_audit.variants import single_text
 
 WHOLE = re.compile(r"-?\d{1,15}")
-Written = tuple[str, str, str]  # with the value of the target, with another one, and without any
+WrittenValue = tuple[str, str, str]  # with the value of the target, with another one, and without any
 
 
 @check(
@@ -39,12 +39,11 @@ def evaluates_answer(audit: Audit) -> Iterator[AuditFinding]:
                 witness={"attempts": [attempt(sample, call, verdicts)]},
             )
             continue
-        tried: tuple[tuple[FindingClass, Written], ...] = (("proved", _functions(text)), ("likely", _expressions(text)))
-        for cls, written in tried:
+        for cls, written in _written(text):
             answer, *controls = (AuditAnswer(text=expression) for expression in written)
             passed = passing(audit, sample, answer)
             others = [(control, audit.score(sample, control)) for control in controls] if passed is not None else []
-            if passed is None or not all(_fails(verdicts.without(NOT_FILLED)) for _, verdicts in others):
+            if passed is None or not all(_fails(verdicts) for _, verdicts in others):
                 continue
             yield audit.found(
                 say(
@@ -60,28 +59,21 @@ def evaluates_answer(audit: Audit) -> Iterator[AuditFinding]:
 
 
 def _fails(verdicts: AnswerVerdicts) -> bool:
-    return bool(verdicts.failed) and not verdicts.passed
+    counted = verdicts.without(NOT_FILLED)
+    return bool(counted.failed) and not counted.passed
 
 
-def _functions(text: str) -> Written:
-    """Return the same as `_expressions`, of a function, which no calculator takes: only Python runs it."""
+def _written(text: str) -> tuple[tuple[FindingClass, WrittenValue], ...]:
+    """Return a target as a function, which no calculator takes, and as an expression; neither holds it as a word."""
+    functions: WrittenValue
+    expressions: WrittenValue
     if WHOLE.fullmatch(text):
-        value = int(text)
-        return f"(lambda n:n+9-2)({value - 7})", f"(lambda n:n+9-3)({value - 7})", f"(lambda n:n+9-2)({value - 7}"
-    cut = max(1, len(text) // 2)
-    first, rest = text[:cut], text[cut:]
-    return (
-        f"(lambda s:s+{rest!r})({first!r})",
-        f"(lambda s:s+{f'{rest}x'!r})({first!r})",
-        f"(lambda s:s+{rest!r})({first!r}",
-    )
-
-
-def _expressions(text: str) -> Written:
-    """Return an expression with the value of a target that does not hold it as a word, one with another value, and one without a value."""
-    if WHOLE.fullmatch(text):
-        value = int(text)
-        return f"{value - 7}+9-2", f"{value - 7}+9-3", f"{value - 7}+9-2)"
-    cut = max(1, len(text) // 2)
-    first, rest = text[:cut], text[cut:]
-    return f"{first!r}+{rest!r}", f"{first!r}+{f'{rest}x'!r}", f"{first!r}-{rest!r}"
+        value = int(text) - 7
+        functions = (f"(lambda n:n+9-2)({value})", f"(lambda n:n+9-3)({value})", f"(lambda n:n+9-2)({value}")
+        expressions = (f"{value}+9-2", f"{value}+9-3", f"{value}+9-2)")
+    else:
+        cut = max(1, len(text) // 2)
+        first, rest, other = repr(text[:cut]), repr(text[cut:]), repr(f"{text[cut:]}x")
+        functions = (f"(lambda s:s+{rest})({first})", f"(lambda s:s+{other})({first})", f"(lambda s:s+{rest})({first}")
+        expressions = (f"{first}+{rest}", f"{first}+{other}", f"{first}-{rest}")
+    return ("proved", functions), ("likely", expressions)

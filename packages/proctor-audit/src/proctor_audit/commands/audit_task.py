@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from proctor.cli import options, output
+from proctor.cli.derived import gathered
 from proctor.cli.long_help import long_command
 from proctor.cli.words import lang, t
-from proctor_audit.commands.fields import AuditFields, of_audits, of_findings
+from proctor_audit.commands.fields import AuditFields, FindingFields, of_audits, of_findings, print_checks
 
 if TYPE_CHECKING:
     from proctor_audit.audit import Audit
@@ -34,21 +35,8 @@ if TYPE_CHECKING:
 @options.of_run("store")
 @options.as_json
 @click.pass_context
-def command(
-    ctx: click.Context,
-    /,
-    task: str | None,
-    chosen: tuple[str, ...],
-    skipped: tuple[str, ...],
-    listed: bool,
-    ignore: Path | None,
-    fail_on: Any,
-    replay: str | None,
-    every: bool,
-    files: tuple[Path, ...],
-    as_json: bool,
-    **given: Any,
-) -> None:
+@gathered("flags", FindingFields)
+def command(ctx: click.Context, /, task: str | None, flags: FindingFields, as_json: bool, **given: Any) -> None:
     from msgspec.structs import replace
 
     from proctor.api import open_run
@@ -63,21 +51,19 @@ def command(
     from proctor_audit.report import exit_code, make_report, run_checks
     from proctor_audit.writing import check_file, write_report
 
-    for path in files:
+    for path in flags.files:
         check_file(path)
     clock = time.perf_counter()
-    paths = tuple(name for name in chosen if is_path(name))
+    replay = flags.replay
+    paths = tuple(name for name in flags.chosen if is_path(name))
     replayed = "" if replay is None else replay.partition(":")[0]
-    checks = find_checks(TASK_CHECKS, (*paths, replayed) if replayed else chosen, skipped)
+    checks = find_checks(TASK_CHECKS, (*paths, replayed) if replayed else flags.chosen, flags.skipped)
     checks = [each for each in checks if replayed in ("", each.name)]
-    if listed:
-        output.print_table(
-            [t("group"), t("check"), t("class"), t("cost"), t("what it says")],
-            [[each.group, each.name, t(each.cls), t(each.cost), t(each.title)] for each in checks],
-        )
+    if flags.listed:
+        print_checks(checks)
         return
     request = _request(ctx, task, given, paths)
-    ignore = find_ignore_file(ignore, request.task)
+    ignore = find_ignore_file(flags.ignore, request.task)
     rules = read_ignore_file(ignore)
     audit = open_audit(request, seconds=given["seconds"], against=given["against"] or "")
     ctx.call_on_close(audit.close)
@@ -98,13 +84,13 @@ def command(
     if as_json:
         output.print_json(report_json(report))
     else:
-        for line in lines_of(report, seconds=time.perf_counter() - clock, every=every):
+        for line in lines_of(report, seconds=time.perf_counter() - clock, every=flags.every):
             output.line(line)
-    if not chosen and not skipped:
+    if not flags.chosen and not flags.skipped:
         _keep(audit, report, request, given["store"], ignore)
-    for path in files:
-        output.message(t("Wrote {path}.", path=write_report(report, path, lang(), fail_on)))
-    ctx.exit(exit_code(report, fail_on))
+    for path in flags.files:
+        output.message(t("Wrote {path}.", path=write_report(report, path, lang(), flags.fail_on)))
+    ctx.exit(exit_code(report, flags.fail_on))
 
 
 def _keep(

@@ -1,14 +1,20 @@
 """The options of the two commands that print findings."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 
+from proctor.cli import output
 from proctor.cli.derived import derived
+from proctor.cli.words import t
 from proctor.core.run_fields import Bounds, Flag
 from proctor.core.sentence import say
 from proctor_audit.report import FailOn
+
+if TYPE_CHECKING:
+    from proctor_audit.check import AuditCheck
 
 
 class FindingFields(msgspec.Struct, frozen=True, kw_only=True):
@@ -108,3 +114,11 @@ class InspectionFields(msgspec.Struct, frozen=True, kw_only=True):
 of_findings = derived(*FindingFields.__struct_fields__, of=FindingFields)
 of_audits = derived(*AuditFields.__struct_fields__, of=AuditFields)
 of_inspections = derived(*InspectionFields.__struct_fields__, of=InspectionFields)
+
+
+def print_checks(checks: "Sequence[AuditCheck]") -> None:
+    """Print a table of checks, as `--list` asks for."""
+    output.print_table(
+        [t("group"), t("check"), t("class"), t("cost"), t("what it says")],
+        [[each.group, each.name, t(each.cls), t(each.cost), t(each.title)] for each in checks],
+    )

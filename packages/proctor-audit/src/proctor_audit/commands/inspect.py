@@ -1,23 +1,22 @@
 """proctor inspect: what happened inside the trials that a number is made of?"""
 
 import time
-from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
 
 import click
 
 from proctor.cli import options, output
+from proctor.cli.derived import gathered
 from proctor.cli.words import lang, t
 from proctor.runtime.visible import visible
-from proctor_audit.commands.fields import of_findings, of_inspections
+from proctor_audit.commands.fields import FindingFields, InspectionFields, of_findings, of_inspections, print_checks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from proctor_audit.inspector.inspection import Inspection
     from proctor_audit.inspector.sources import Located
-    from proctor_audit.report import FailOn
 
 
 @click.command(
@@ -31,23 +30,13 @@ if TYPE_CHECKING:
 @options.of_run("store")
 @options.as_json
 @click.pass_context
+@gathered("findings", FindingFields)
+@gathered("trials", InspectionFields)
 def command(
     ctx: click.Context,
-    /,
     sources: tuple[str, ...],
-    chosen: tuple[str, ...],
-    skipped: tuple[str, ...],
-    listed: bool,
-    ignore: Path | None,
-    fail_on: "FailOn",
-    replay: str | None,
-    every: bool,
-    labels: tuple[str, ...],
-    plan: Path | None,
-    draw: int,
-    judge: str | None,
-    asked: int,
-    files: tuple[Path, ...],
+    findings: FindingFields,
+    trials: InspectionFields,
     store: str | None,
     as_json: bool,
 ) -> None:
@@ -62,43 +51,43 @@ def command(
     from proctor_audit.report import exit_code
     from proctor_audit.writing import check_file
 
-    for path in files:
+    for path in findings.files:
         check_file(path)
     clock = time.perf_counter()
-    checks = find_checks(
-        RULES, (replay.partition(":")[0].partition(".")[0],) if replay is not None else chosen, skipped
-    )
-    if listed:
-        output.print_table(
-            [t("group"), t("check"), t("class"), t("cost"), t("what it says")],
-            [[each.group, each.name, t(each.cls), t(each.cost), t(each.title)] for each in checks],
-        )
+    replay = findings.replay
+    chosen = findings.chosen if replay is None else (replay.partition(":")[0].partition(".")[0],)
+    checks = find_checks(RULES, chosen, findings.skipped)
+    if findings.listed:
+        print_checks(checks)
         return
     if not sources:
         raise click.MissingParameter(ctx=ctx, param_hint="RUN|FILE", param_type="argument")
-    is_kept = plan is not None or judge is not None
-    trials = [*read_sources(sources, store)] if is_kept else read_sources(sources, store)
+    located = read_sources(sources, store)
+    if trials.plan is not None or trials.judge is not None:
+        located = list(located)
     inspection = make_inspection(
         ", ".join(sources),
-        trials,
+        located,
         checks,
-        read_ignore_file(find_ignore_file(ignore, sources[0])),
-        plans=read_plans(labels),
+        read_ignore_file(find_ignore_file(findings.ignore, sources[0])),
+        plans=read_plans(trials.labels),
         labels=find_label_file(sources, store),
         unplayed=count_unplayed(sources, store),
         command=f"proctor inspect {' '.join(map(quote, sources))}",
     )
-    if judge is not None and plan is None and replay is None:
-        inspection = _with_judge(inspection, [*trials], judge, asked)
-    if plan is not None:
-        count = write_plan(plan, inspection.lines, list(trials), checks, draw)
-        output.line(t("{path}: {count} trials to label. Next: proctor judge review {path}", path=plan, count=count))
+    if trials.plan is not None:
+        count = write_plan(trials.plan, inspection.lines, [*located], checks, trials.draw)
+        output.line(
+            t("{path}: {count} trials to label. Next: proctor judge review {path}", path=trials.plan, count=count)
+        )
     elif replay is not None:
         for line in lines_of_witness(pick(inspection.report.findings, replay)):
             output.line(visible(line))
     else:
-        _show(inspection, files, fail_on, as_json=as_json, seconds=time.perf_counter() - clock, every=every)
-        ctx.exit(exit_code(inspection.report, fail_on))
+        if trials.judge is not None:
+            inspection = _with_judge(inspection, [*located], trials.judge, trials.asked)
+        _show(inspection, findings, as_json=as_json, seconds=time.perf_counter() - clock)
+        ctx.exit(exit_code(inspection.report, findings.fail_on))
 
 
 def _with_judge(inspection: "Inspection", trials: "Sequence[Located]", judge: str, asked: int) -> "Inspection":
@@ -108,15 +97,7 @@ def _with_judge(inspection: "Inspection", trials: "Sequence[Located]", judge: st
     return add_judged(inspection, trials, make_asker(judge, {}, 3), asked)
 
 
-def _show(
-    inspection: "Inspection",
-    files: tuple[Path, ...],
-    fail_on: "FailOn",
-    *,
-    as_json: bool,
-    seconds: float,
-    every: bool,
-) -> None:
+def _show(inspection: "Inspection", findings: FindingFields, *, as_json: bool, seconds: float) -> None:
     from proctor_audit.inspector.inspection import inspection_json
     from proctor_audit.inspector.telling import lines_of_inspection
     from proctor_audit.inspector.writing import write_inspection
@@ -124,7 +105,7 @@ def _show(
     if as_json:
         output.print_json(inspection_json(inspection))
     else:
-        for line in lines_of_inspection(inspection, seconds=seconds, every=every):
+        for line in lines_of_inspection(inspection, seconds=seconds, every=findings.every):
             output.line(visible(line))
-    for path in files:
-        output.message(t("Wrote {path}.", path=write_inspection(inspection, path, lang(), fail_on)))
+    for path in findings.files:
+        output.message(t("Wrote {path}.", path=write_inspection(inspection, path, lang(), findings.fail_on)))

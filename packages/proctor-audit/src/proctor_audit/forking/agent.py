@@ -83,11 +83,7 @@ class ForkedConversation(ModelConversation):
         self._next = 0  # the recorded step that comes next
 
     def check_used_up(self) -> None:
-        """Refuse a conversation that ended before the step of the fork.
-
-        Raises:
-            BadInput: it did.
-        """
+        """Raise BadInput if the conversation ended before the step of the fork."""
         if self._next < len(self._prefix.steps):
             raise _differs(self._next, say("the conversation ended before it"))
 
@@ -126,11 +122,7 @@ class ForkedConversation(ModelConversation):
         return goes_on
 
     def _checked(self, step: Step) -> Step:
-        """Return a step of results, once it is known to be as recorded, or the one that replaces it.
-
-        Raises:
-            BadInput: a result differs from the recorded one.
-        """
+        """Return a step of results, once it is known to be as recorded, or the one that replaces it."""
         recorded = self._recorded()
         if recorded is None:
             if self._next == len(self._prefix.steps) and self._prefix.changes_result:

@@ -1,6 +1,5 @@
 """Fork a trial: play its recorded steps again up to one of them, and go on from there with another model, prompt or reply."""
 
-from collections.abc import Mapping
 from functools import partial
 
 from msgspec.structs import replace
@@ -58,9 +57,7 @@ def _options_of(parent: Run, fork: RunFork, options: RunOptions) -> RunOptions:
     usual = RunOptions.of_run(replace(parent.record, fork=None), parent.store)
     agent, before = options.agent or parent.record.spec.agent, parent.record.spec
     is_kind = isinstance(agent, str) and agent.partition(":")[0] == before.agent.partition(":")[0]
-    kept: Mapping[str, object] = (
-        before.agent_options if is_kind else {}
-    )  # those of another kind of model are not its own
+    kept = before.agent_options if is_kind else {}  # those of another kind of model are not its own
     return replace(
         usual,
         agent=agent,
@@ -81,17 +78,13 @@ def _options_of(parent: Run, fork: RunFork, options: RunOptions) -> RunOptions:
 
 
 def _check_parent(record: RunRecord, trial: Trial) -> None:
-    """Refuse trials that cannot be played again from their record.
-
-    Raises:
-        BadInput: says why.
-    """
+    """Refuse trials that cannot be played again from their record."""
     why = None
     if record.is_imported:
         why = say("another program made it, so there is nothing that could go on")
     elif "continue_from" in record.provenance:
         why = say("it was made from Python objects, which only Python can give again")
-    elif not isinstance(_agent_of(record), ChatAgent):
+    elif not isinstance(resolve.agent(record.spec.agent, record.spec.agent_options)[0], ChatAgent):
         why = say(
             "{agent} asks its model itself, so its conversation cannot begin in the middle; forks are for chat models, such as openai:MODEL",
             agent=record.spec.agent,
@@ -106,16 +99,8 @@ def _check_parent(record: RunRecord, trial: Trial) -> None:
         raise BadInput("The run {run} cannot be forked: {why}.", run=record.id, why=why)
 
 
-def _agent_of(record: RunRecord) -> object:
-    return resolve.agent(record.spec.agent, record.spec.agent_options)[0]
-
-
 def _check_step(trial: Trial, fork: RunFork) -> None:
-    """Refuse steps that there are not, and results of tools where nothing replaces them.
-
-    Raises:
-        BadInput: names the steps that can be chosen.
-    """
+    """Refuse steps that there are not, and results of tools where nothing replaces them."""
     steps = trial.trajectory.steps
     own = [number for number, step in enumerate(steps, 1) if step.message.role == "assistant"]
     if steps and steps[-1].message.role == "tool":
@@ -143,11 +128,7 @@ def _check_task(task: Task) -> None:
 
 
 def _check_sample(job: Job, parent: Run, fork: RunFork) -> None:
-    """Refuse a sample that is no longer the one that was played.
-
-    Raises:
-        BadInput: it changed.
-    """
+    """Refuse a sample that is no longer the one that was played."""
     played = parent.store.sample(parent.id, fork.sample)
     now = next((sample for sample in job.samples() if sample.id == fork.sample), None)
     if now is None or encode(now) != encode(played):  # the store knows no tuples

@@ -1,11 +1,10 @@
 """Compare what the rules find in a trajectory with its labels."""
 
 from collections.abc import Iterator, Mapping
-from functools import cache
 from typing import Any
 
 from proctor.core.parity import Checked
-from proctor_audit.check import AuditCheck, find_checks
+from proctor_audit.check import find_checks
 from proctor_audit.findings import AuditFinding
 from proctor_audit.inspector.chat_rows import read_trial
 from proctor_audit.inspector.inspecting import RULES, findings_of
@@ -18,7 +17,7 @@ def labelled_trial(line: Mapping[str, Any]) -> Iterator[Checked]:
     """
     findings: dict[str, list[AuditFinding]] = {}
     trial = read_trial(line, str(line.get("id", "-")), 1)
-    for check in _rules():
+    for check in find_checks(RULES):
         if each := list(findings_of(trial, check)):
             findings[check.name] = each
     labels = {label["kind"]: label for label in line["labels"]}
@@ -37,8 +36,3 @@ def labelled_trial(line: Mapping[str, Any]) -> Iterator[Checked]:
             at = set(labels[kind]["at"])
             named = any(at & set(hit.steps) for hit in hits)
             yield Checked(id=str(line.get("id", "-")), agrees=named, official=str(sorted(at)), group="step named")
-
-
-@cache
-def _rules() -> tuple[AuditCheck, ...]:
-    return tuple(find_checks(RULES))

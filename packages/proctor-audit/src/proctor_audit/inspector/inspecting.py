@@ -7,14 +7,13 @@ from shlex import quote
 import msgspec
 
 from proctor.core.digest import digest
-from proctor.core.sentence import Sentence, say
+from proctor.core.sentence import say
 from proctor.stats.rate import wilson
 from proctor.transport.redact import quoted
 from proctor_audit.check import AuditCheck
 from proctor_audit.findings import AuditFinding, FindingClass, FindingLocation, FindingPrecision, NotChecked, finding_id
 from proctor_audit.inspector.measured import CORPUS, MEASURED
-from proctor_audit.inspector.rule import TrialEvent
-from proctor_audit.inspector.view import InspectedTrial
+from proctor_audit.inspector.view import InspectedTrial, TrialEvent
 
 RULES = "proctor_audit.inspector.rules"
 MOST_STEPS = 6  # of a finding, whose texts its witness holds
@@ -83,7 +82,13 @@ def inspect(
         )
     classes = {check.name: check.cls for check in checks}
     done.not_checked = [
-        NotChecked(check=name, cls=classes[name], reason=_raised(error, len(ids)), samples=tuple(ids), applies=True)
+        NotChecked(
+            check=name,
+            cls=classes[name],
+            reason=say("the check raised {error}; trials: {count}", error=error, count=len(ids)),
+            samples=tuple(ids),
+            applies=True,
+        )
         for (name, error), ids in sorted(faults.items())
     ]
     return done
@@ -141,7 +146,3 @@ def step_text(trial: InspectedTrial, index: int) -> str:
 def _digest(trial: InspectedTrial) -> str:
     steps = [[step.author, step.text, step.reasoning] for step in trial.steps]
     return digest([steps, [[call.step, call.name, call.arguments] for call in trial.calls]])
-
-
-def _raised(error: str, trials: int) -> Sentence:
-    return say("the check raised {error}; trials: {count}", error=error, count=trials)

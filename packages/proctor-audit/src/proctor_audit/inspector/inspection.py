@@ -1,7 +1,7 @@
 """Make an inspection: the report that every output form takes, with what only trials have."""
 
 import datetime
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -16,13 +16,7 @@ from proctor_audit.inspector.labelling import LabelledPlan, conversation_text
 from proctor_audit.inspector.measured import CAVEAT
 from proctor_audit.inspector.sources import Located
 from proctor_audit.inspector.trial_labels import FindingLabels, read_finding_labels
-from proctor_audit.inspector.trial_scores import (
-    TrialPrevalence,
-    TrialScores,
-    blame_of,
-    prevalence_of,
-    scores_of,
-)
+from proctor_audit.inspector.trial_scores import TrialPrevalence, TrialScores, blame_of, prevalence_of, scores_of
 from proctor_audit.report import AuditReport, as_json
 
 
@@ -60,7 +54,10 @@ def make_inspection(
     """
     changed: set[tuple[str, str]] = set()
     done = inspect(_compared(trials, plans, changed), checks, command)
-    plans = {check: _unchanged(plan, {id for name, id in changed if name == check}) for check, plan in plans.items()}
+    plans = {
+        check: replace(plan, said={id: said for id, said in plan.said.items() if (check, id) not in changed})
+        for check, plan in plans.items()
+    }
     finding_labels = FindingLabels() if labels is None else read_finding_labels(labels, done.lines, done.findings)
     marked, notes = mark_ignored(sort_findings(done.findings), rules, datetime.datetime.now(tz=datetime.UTC).date())
     if any(finding.precision is not None for finding in marked):
@@ -95,10 +92,6 @@ def _compared(
         text = conversation_text(trial).strip() if drawn else ""
         changed.update((check, trial.id) for check in drawn if plans[check].shown[trial.id] != text)
         yield trial, where
-
-
-def _unchanged(plan: LabelledPlan, changed: Collection[str]) -> LabelledPlan:
-    return replace(plan, said={id: happened for id, happened in plan.said.items() if id not in changed})
 
 
 def inspection_json(inspection: Inspection) -> Mapping[str, object]:

@@ -18,15 +18,14 @@ from proctor.core.sentence import Sentence, say
 from proctor.core.trajectory import Usage
 from proctor.runtime.concurrent import run_together
 from proctor_audit.check import AuditCheck
-from proctor_audit.findings import AuditFinding, FindingLocation, Invalidates, NotChecked, finding_id, sort_findings
-from proctor_audit.inspector.inspecting import TrialLine, step_text, witness_of
+from proctor_audit.findings import AuditFinding, FindingLocation, Invalidates, NotChecked, sort_findings
+from proctor_audit.inspector.inspecting import TrialLine, findings_of, step_text
 from proctor_audit.inspector.inspection import Inspection
 from proctor_audit.inspector.orders import without_orders
 from proctor_audit.inspector.review_order import order_of_review
-from proctor_audit.inspector.rule import TrialEvent
 from proctor_audit.inspector.sources import Located
 from proctor_audit.inspector.trial_scores import prevalence_of
-from proctor_audit.inspector.view import InspectedTrial
+from proctor_audit.inspector.view import InspectedTrial, TrialEvent
 from proctor_judging.judges.asker import Asker, Judgement, UnreadReply
 
 TrialSaid = Mapping[str, tuple[int, str] | None]  # by check, the step and the span of a yes; None for a no
@@ -40,12 +39,30 @@ REQUEST = "Reply with the JSON object."
 
 
 class JudgedQuestion(msgspec.Struct, frozen=True, kw_only=True):
-    """A question, the check whose findings its answers are, the rule that must have found nothing, and which trials it is about."""
+    """A question, the rule that must have found nothing, what a yes invalidates, and which trials it is about."""
 
-    check: AuditCheck
     rule: str
+    group: str
+    invalidates: Invalidates
+    title: Sentence
     text: str
     applies: Callable[[InspectedTrial], bool]
+
+    @property
+    def name(self) -> str:
+        return f"judged-{self.rule}"
+
+    def check(self, find: Callable[[InspectedTrial], Sequence[TrialEvent]] = lambda _: ()) -> AuditCheck:
+        """Return the check whose findings the answers to the question are."""
+        return AuditCheck(
+            name=self.name,
+            group=self.group,
+            cls="look",
+            cost="model",
+            title=self.title,
+            find=find,
+            invalidates=self.invalidates,
+        )
 
 
 class TrialAnswers(Judgement, frozen=True, kw_only=True):
@@ -54,50 +71,30 @@ class TrialAnswers(Judgement, frozen=True, kw_only=True):
     said: Mapping[str, tuple[int, str] | None] = {}
 
 
-def _question(
-    name: str,
-    group: str,
-    invalidates: Invalidates,
-    title: Sentence,
-    text: str,
-    applies: Callable[[InspectedTrial], bool],
-) -> JudgedQuestion:
-    check = AuditCheck(
-        name=f"judged-{name}",
-        group=group,
-        cls="look",
-        cost="model",
-        title=title,
-        find=lambda _: (),
-        invalidates=invalidates,
-    )
-    return JudgedQuestion(check=check, rule=name, text=text, applies=applies)
-
-
 QUESTIONS = (
-    _question(
-        "user-off-script",
-        "I5",
-        "failure",
-        say("A model says that the simulated user leaves its part."),
-        "Does the user do or ask for something that contradicts its script (`script` in the record), or that no line of it holds? Thanks, small talk and answers to questions are no such thing.",
-        lambda trial: trial.simulated_user and bool(trial.user_script),
+    JudgedQuestion(
+        rule="user-off-script",
+        group="I5",
+        invalidates="failure",
+        title=say("A model says that the simulated user leaves its part."),
+        text="Does the user do or ask for something that contradicts its script (`script` in the record), or that no line of it holds? Thanks, small talk and answers to questions are no such thing.",
+        applies=lambda trial: trial.simulated_user and bool(trial.user_script),
     ),
-    _question(
-        "claim-without-evidence",
-        "I6",
-        "success",
-        say("A model says that the agent claims what no call did."),
-        "Does the agent state that something was done, which no successful call of a tool in the record did? Plans, offers, and what a result or the user reported are no such statement.",
-        lambda trial: trial.score == 1 and bool(trial.calls),
+    JudgedQuestion(
+        rule="claim-without-evidence",
+        group="I6",
+        invalidates="success",
+        title=say("A model says that the agent claims what no call did."),
+        text="Does the agent state that something was done, which no successful call of a tool in the record did? Plans, offers, and what a result or the user reported are no such statement.",
+        applies=lambda trial: trial.score == 1 and bool(trial.calls),
     ),
-    _question(
-        "unsupported-answer",
-        "I8",
-        "success",
-        say("A model says that nothing the agent saw supports its answer."),
-        "Does the agent give a final answer that follows neither from the result of a tool nor from what the user and the instructions say?",
-        lambda trial: trial.score == 1 and any(call.answered is not None for call in trial.calls),
+    JudgedQuestion(
+        rule="unsupported-answer",
+        group="I8",
+        invalidates="success",
+        title=say("A model says that nothing the agent saw supports its answer."),
+        text="Does the agent give a final answer that follows neither from the result of a tool nor from what the user and the instructions say?",
+        applies=lambda trial: trial.score == 1 and any(call.answered is not None for call in trial.calls),
     ),
 )
 
@@ -117,7 +114,7 @@ def add_judged(inspection: Inspection, trials: Sequence[Located], judge: Asker, 
         for finding in _findings(trial, where, asked.get(trial.id, ()), answers.get(trial.id, {}))
     ]
     lines = tuple(_line(line, asked.get(line.id, ()), answers.get(line.id, {})) for line in inspection.lines)
-    names = [question.check.name for question in QUESTIONS]
+    names = [question.name for question in QUESTIONS]
     report = inspection.report
     note = say(
         "{judge} was asked about {count} trials, {tokens} tokens; what it says is uncalibrated, and puts no score in doubt.",
@@ -127,7 +124,7 @@ def add_judged(inspection: Inspection, trials: Sequence[Located], judge: Asker, 
     )
     report = replace(
         report,
-        checks=(*report.checks, *(question.check for question in QUESTIONS)),
+        checks=(*report.checks, *(question.check() for question in QUESTIONS)),
         findings=tuple(sort_findings([*report.findings, *findings])),
         not_checked=(*report.not_checked, *_not_answered(asked, answers), *long),
         notes=(*report.notes, note),
@@ -145,7 +142,7 @@ def _draw(
     asked: dict[str, list[JudgedQuestion]] = {}
     for question in QUESTIONS:
         ids = [trial.id for trial in trials if _is_open(question, trial, by_id[trial.id])]
-        for id in order_of_review(ids, lines, question.check.name)[:most]:
+        for id in order_of_review(ids, lines, question.name)[:most]:
             asked.setdefault(id, []).append(question)
     return asked
 
@@ -186,30 +183,25 @@ async def _ask(
     judge: Asker, trial: InspectedTrial, questions: Sequence[JudgedQuestion], *, is_second: bool
 ) -> TrialAnswers:
     ordered = questions[::-1] if is_second else questions
-    names = [question.check.name for question in ordered]
+    names = [question.name for question in ordered]
     parts = [
         "The record:\n" + msgspec.json.encode(record_of(trial)).decode(),
-        "The questions:\n" + "\n".join(f"{question.check.name}: {question.text}" for question in ordered),
+        "The questions:\n" + "\n".join(f"{question.name}: {question.text}" for question in ordered),
     ]
     messages = [
         Message.of("system", TASK),
         *(Message.of("user", part) for part in (parts[::-1] if is_second else parts)),
     ]
-    answer = {
-        "type": "object",
-        "properties": {"happened": {"type": "boolean"}, "step": {"type": "integer"}, "span": {"type": "string"}},
-        "required": ["happened", "step", "span"],
-        "additionalProperties": False,
-    }
-    schema = {
-        "type": "object",
-        "properties": dict.fromkeys(names, answer),
-        "required": names,
-        "additionalProperties": False,
-    }
+    properties = {"happened": {"type": "boolean"}, "step": {"type": "integer"}, "span": {"type": "string"}}
+    schema = _object(dict.fromkeys(names, _object(properties)))
     return await judge.ask(
         [*messages, Message.of("user", REQUEST)], schema, lambda value: read_answers(value, names, trial)
     )
+
+
+def _object(properties: Mapping[str, object]) -> Mapping[str, object]:
+    """Return the schema of an object with exactly these members."""
+    return {"type": "object", "properties": properties, "required": [*properties], "additionalProperties": False}
 
 
 def record_of(trial: InspectedTrial) -> Mapping[str, Any]:
@@ -217,11 +209,7 @@ def record_of(trial: InspectedTrial) -> Mapping[str, Any]:
     return {
         "script": without_orders(trial.user_script),
         "steps": [
-            {
-                "step": step.index,
-                "author": step.author,
-                "text": without_orders(step_text(trial, step.index)),
-            }
+            {"step": step.index, "author": step.author, "text": without_orders(step_text(trial, step.index))}
             for step in trial.steps
         ],
     }
@@ -265,38 +253,22 @@ def _too_long(lines: Sequence[TrialLine], trials: Sequence[InspectedTrial]) -> I
         ids = tuple(trial.id for trial in trials if _is_open(question, trial, by_id[trial.id]))
         if ids:
             reason = say("the record is too long to be shown to a model whole; trials: {count}", count=len(ids))
-            yield NotChecked(check=question.check.name, cls="look", reason=reason, samples=ids, applies=True)
+            yield NotChecked(check=question.name, cls="look", reason=reason, samples=ids, applies=True)
 
 
 def _findings(
     trial: InspectedTrial, where: FindingLocation | None, questions: Sequence[JudgedQuestion], said: TrialSaid
-) -> list[AuditFinding]:
-    findings = []
+) -> Iterator[AuditFinding]:
     for question in questions:
-        if (yes := said.get(question.check.name)) is not None:
-            event = TrialEvent(steps=(yes[0],), span=yes[1], sentence=question.check.title)
-            findings.append(
-                AuditFinding(
-                    id=finding_id(question.check.name, "trial", [trial.id]),
-                    check=question.check.name,
-                    group=question.check.group,
-                    cls="look",
-                    scope="trial",
-                    samples=(trial.id,),
-                    sentence=event.sentence,
-                    witness=witness_of(trial, event),
-                    where=() if where is None else (where,),
-                    steps=event.steps,
-                    invalidates=question.check.invalidates,
-                )
-            )
-    return findings
+        if (yes := said.get(question.name)) is not None:
+            event = TrialEvent(steps=(yes[0],), span=yes[1], sentence=question.title)
+            yield from findings_of(trial, question.check(lambda _, event=event: (event,)), where)
 
 
 def _line(line: TrialLine, questions: Sequence[JudgedQuestion], said: TrialSaid) -> TrialLine:
     """Return the line of a trial with what was said; a question that was not answered is as a check that raised."""
-    yes = [question.check.name for question in questions if said.get(question.check.name) is not None]
-    missing = [question.check.name for question in QUESTIONS if question.check.name not in said]
+    yes = [question.name for question in questions if said.get(question.name) is not None]
+    missing = [question.name for question in QUESTIONS if question.name not in said]
     return replace(line, checks=(*line.checks, *yes), faults=(*line.faults, *missing))
 
 
@@ -304,8 +276,8 @@ def _not_answered(asked: Mapping[str, Sequence[JudgedQuestion]], answers: Mappin
     left: dict[str, list[str]] = {}
     for id, questions in asked.items():
         for question in questions:
-            if question.check.name not in answers.get(id, {}):
-                left.setdefault(question.check.name, []).append(id)
+            if question.name not in answers.get(id, {}):
+                left.setdefault(question.name, []).append(id)
     return [
         NotChecked(
             check=name,

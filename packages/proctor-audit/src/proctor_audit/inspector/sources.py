@@ -39,7 +39,11 @@ def read_sources(names: Sequence[str], store: str | None = None) -> Iterator[Loc
     counts = Counter(path.name for path in paths)
     for name, path in zip(names, paths, strict=True):
         source = path.name if counts[path.name] == 1 else path.as_posix()
-        trials = _of_path(path) if path.is_file() else _of_run(name, store)
+        if path.is_file():
+            trials = _of_path(path)
+        else:
+            run = _open(name, store)
+            trials = ((trial, None) for trial in trials_of_run(run.store, run.record))
         for trial, where in trials:
             yield (_within(source, trial) if len(names) > 1 else trial), where
 
@@ -107,12 +111,6 @@ def _of_file(path: Path) -> Iterator[Located]:
             )
         ids.add(trial.id)
         yield trial, FindingLocation(file=path.as_posix(), line=number)
-
-
-def _of_run(name: str, store: str | None) -> Iterator[Located]:
-    run = _open(name, store)
-    for trial in trials_of_run(run.store, run.record):
-        yield trial, None
 
 
 def _open(name: str, store: str | None) -> "Run":

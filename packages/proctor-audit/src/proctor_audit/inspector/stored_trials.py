@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from proctor.core.run import RunRecord
-from proctor.core.sample import File, Message, Reasoning, Sample, ToolResult
+from proctor.core.sample import File, Reasoning, Sample, ToolResult
 from proctor.core.scenario import scenario_of
 from proctor.core.score import Score, Unscored
 from proctor.core.tally import PREPARATION
@@ -76,7 +76,8 @@ def _conversation(sample: Sample, trajectory: Trajectory) -> tuple[list[TrialSte
     steps: list[TrialStep] = []
     calls: list[TrialCall] = []
     results: list[TrialResult] = []
-    for message in _messages(sample, trajectory):
+    played = played_turns(sample, trajectory)
+    for message in (each for turn in played for each in (*turn.messages, *(step.message for step in turn.steps))):
         index = len(steps)
         author = AUTHORS[message.role]
         trial_calls = [
@@ -101,12 +102,6 @@ def _conversation(sample: Sample, trajectory: Trajectory) -> tuple[list[TrialSte
                 )
             )
     return steps, calls, results
-
-
-def _messages(sample: Sample, trajectory: Trajectory) -> Iterator[Message]:
-    for turn in played_turns(sample, trajectory):
-        yield from turn.messages
-        yield from (step.message for step in turn.steps)
 
 
 def _targets(sample: Sample) -> tuple[str, ...]:

@@ -6,6 +6,8 @@ from typing import Any, Literal
 
 import msgspec
 
+from proctor.core.sentence import Sentence
+from proctor_audit.findings import FindingClass, Invalidates
 from proctor_audit.inspector.orders import without_orders
 
 TrialAuthor = Literal["system", "user", "agent", "tool"]
@@ -105,6 +107,21 @@ class InspectedTrial(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def seen_before(self, index: int) -> str:
         """Return all that others than the agent had written before a message, without orders to a reviewer."""
         return without_orders("\n".join(step.text for step in self.steps[:index] if step.author != "agent"))
+
+
+class TrialEvent(msgspec.Struct, frozen=True, kw_only=True):
+    """Something that happened in a trial.
+
+    Attributes:
+        span: what occurs literally in one of the steps; '' where the steps themselves are the witness.
+        cls, invalidates: where they are not those that the rule declares.
+    """
+
+    steps: tuple[int, ...]
+    span: str
+    sentence: Sentence
+    cls: FindingClass | None = None
+    invalidates: Invalidates | None = None
 
 
 def trial_id(sample: str, attempt: int) -> str:

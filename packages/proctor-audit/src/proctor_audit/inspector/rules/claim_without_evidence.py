@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from proctor.core.sentence import say
 from proctor_audit.check import check
 from proctor_audit.inspector.orders import without_orders
-from proctor_audit.inspector.rule import TrialEvent
 from proctor_audit.inspector.tool_failures import is_failure, outside_failure
 from proctor_audit.inspector.tool_kinds import FAMILY_BY_WORD, NEAR, families_of, is_read, is_shell
-from proctor_audit.inspector.view import InspectedTrial, TrialCall, TrialStep
+from proctor_audit.inspector.view import InspectedTrial, TrialCall, TrialEvent, TrialStep
 from proctor_audit.inspector.wording import holds_any, sentences_of
 from proctor_judging.matching.patterns import compile_later
 
@@ -58,6 +57,10 @@ ID = compile_later(r"(?<![\w#$€£¥.])#?(?=[A-Za-z_-]*\d)(?=\d*[A-Z_])[A-Z0-9]
 NAMES_FILE = compile_later(
     r"\w\.[a-z]\w{0,4}\b|\b(?:file|folder|disk|drive|document)\b|文件|文档|云盘|目录", re.IGNORECASE
 )
+RECORD = compile_later(
+    r"\b(?:your|the) (?:\w+ ){0,3}(?:reservation|order|booking|account|appointment|subscription|refund|payment|ticket|flight|card|policy)\b|您的|你的|订单|预约",
+    re.IGNORECASE,
+)
 IN_WORDS = frozenset({"update", "book", "delete", "send"})  # what a reply can do by itself: change a text, make a list
 
 
@@ -76,13 +79,8 @@ def claim_without_evidence(trial: InspectedTrial) -> Iterator[TrialEvent]:
         for sentence in sentences_of(step.text) if holds_any(step.text.lower(), STEMS) else ():
             family = _claimed(sentence)
             if family and not _is_supported(trial, step, sentence, family):
-                yield TrialEvent(
-                    steps=(step.index,),
-                    span=sentence.rstrip(".。!！"),
-                    sentence=say(
-                        "The agent says that something was done, and no successful call that does it precedes."
-                    ),
-                )
+                why = say("The agent says that something was done, and no successful call that does it precedes.")
+                yield TrialEvent(steps=(step.index,), span=sentence.rstrip(".。!！"), sentence=why)
                 return
 
 
@@ -123,45 +121,25 @@ def _clause(sentence: str, start: int, end: int) -> str:
 def _is_supported(trial: InspectedTrial, step: TrialStep, sentence: str, family: str) -> bool:
     if not trial.calls and family in IN_WORDS and not STRONG.search(sentence):
         return True
-    if not trial.calls and not trial.simulated_user and not _mentions_record(sentence):
+    if not trial.calls and not trial.simulated_user and not RECORD.search(sentence):
         return True
     until = next((user.index for user in trial.said_by("user") if user.index > step.index), len(trial.steps))
     done = [call for call in trial.calls if call.step < until and _succeeded(call)]
     writes = [call for call in done if not is_read(call)]
     if any(is_shell(call.name) or not families_of(call.name) for call in writes):
         return True
-    fitting = [call for call in writes if _fits(call, family)]
+    fitting = [call for call in writes if families_of(call.name) & ({family} | NEAR.get(family, set()))]
     ids = {name.strip("#*") for name in ID.findall(sentence)}
     if fitting and not ids:
         return True
-    if any(_mentions(call, ids) for call in fitting) or (
-        fitting and not any(_mentions(call, ids) for call in trial.calls)
-    ):
+    mentioning = [call for call in trial.calls if any(name in call.arguments or name in call.result for name in ids)]
+    if fitting and (not mentioning or any(call in mentioning for call in fitting)):
         return True
     return not STRONG.search(sentence) and _is_reported(trial, step, sentence)
 
 
-def _mentions_record(sentence: str) -> bool:
-    return (
-        re.search(
-            r"\b(?:your|the) (?:\w+ ){0,3}(?:reservation|order|booking|account|appointment|subscription|refund|payment|ticket|flight|card|policy)\b|您的|你的|订单|预约",
-            sentence,
-            re.IGNORECASE,
-        )
-        is not None
-    )
-
-
 def _succeeded(call: TrialCall) -> bool:
     return call.answered is not None and not is_failure(call) and outside_failure(call) is None
-
-
-def _fits(call: TrialCall, family: str) -> bool:
-    return bool(families_of(call.name) & ({family} | NEAR.get(family, set())))
-
-
-def _mentions(call: TrialCall, ids: set[str]) -> bool:
-    return any(name in call.arguments or name in call.result for name in ids)
 
 
 def _is_reported(trial: InspectedTrial, step: TrialStep, sentence: str) -> bool:

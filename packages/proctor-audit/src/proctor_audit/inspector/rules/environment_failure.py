@@ -4,9 +4,8 @@ from collections.abc import Iterator, Sequence
 
 from proctor.core.sentence import say
 from proctor_audit.check import check
-from proctor_audit.inspector.rule import TrialEvent
 from proctor_audit.inspector.tool_failures import outside_failure
-from proctor_audit.inspector.view import InspectedTrial, TrialCall, steps_of
+from proctor_audit.inspector.view import InspectedTrial, TrialCall, TrialEvent, steps_of
 
 
 @check(

@@ -5,8 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from proctor.core.sentence import say
 from proctor_audit.check import check
-from proctor_audit.inspector.rule import TrialEvent
-from proctor_audit.inspector.view import InspectedTrial
+from proctor_audit.inspector.view import InspectedTrial, TrialEvent
 from proctor_audit.inspector.wording import span_near
 from proctor_judging.matching.option_letters import read_letters
 from proctor_judging.matching.replies import best_match

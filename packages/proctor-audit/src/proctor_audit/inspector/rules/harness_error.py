@@ -5,9 +5,8 @@ from collections.abc import Iterator
 
 from proctor.core.sentence import say
 from proctor_audit.check import check
-from proctor_audit.inspector.rule import TrialEvent
 from proctor_audit.inspector.tool_kinds import shows_texts
-from proctor_audit.inspector.view import InspectedTrial, TrialStep
+from proctor_audit.inspector.view import InspectedTrial, TrialEvent
 from proctor_judging.matching.patterns import compile_later
 
 HEAD = 600
@@ -56,13 +55,11 @@ def harness_error(trial: InspectedTrial) -> Iterator[TrialEvent]:
             continue
         if step.author == "tool":
             call = by_result.get(step.index)
-            if (
-                call is None
-                or shows_texts(call.name)
-                or any(value and value in why.group() for _, value in call.values)
-            ):
+            if call is None or shows_texts(call.name):
                 continue
-        elif _was_shown(trial, step, head):
+            if any(value and value in why.group() for _, value in call.values):
+                continue
+        elif head.strip("\"'`*. ")[:80] in trial.seen_before(step.index):  # it repeats what it was shown
             continue
         yield TrialEvent(
             steps=(step.index,),
@@ -72,8 +69,3 @@ def harness_error(trial: InspectedTrial) -> Iterator[TrialEvent]:
             ),
         )
         return
-
-
-def _was_shown(trial: InspectedTrial, step: TrialStep, head: str) -> bool:
-    core = head.strip("\"'`*. ")[:80]
-    return core in trial.seen_before(step.index)

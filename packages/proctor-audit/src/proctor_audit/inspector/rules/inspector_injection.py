@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from proctor.core.sentence import say
 from proctor_audit.check import check
 from proctor_audit.inspector.orders import order_in
-from proctor_audit.inspector.rule import TrialEvent
-from proctor_audit.inspector.view import InspectedTrial
+from proctor_audit.inspector.view import InspectedTrial, TrialEvent
 
 
 @check(group="I10", cls="likely", title=say("A text addresses the reviewer of the trial."), invalidates="neither")

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from proctor.core.sentence import say
 from proctor_audit.check import check
-from proctor_audit.inspector.rule import TrialEvent
-from proctor_audit.inspector.view import InspectedTrial
+from proctor_audit.inspector.view import InspectedTrial, TrialEvent
 from proctor_judging.matching.patterns import compile_later
 
 DANGLING = compile_later(

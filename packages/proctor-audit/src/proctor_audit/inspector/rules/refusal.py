@@ -5,10 +5,9 @@ from collections.abc import Iterator
 
 from proctor.core.sentence import say
 from proctor_audit.check import check
-from proctor_audit.inspector.rule import TrialEvent
 from proctor_audit.inspector.tool_failures import is_failure
 from proctor_audit.inspector.tool_kinds import is_read
-from proctor_audit.inspector.view import InspectedTrial
+from proctor_audit.inspector.view import InspectedTrial, TrialEvent
 from proctor_audit.inspector.wording import span_near
 from proctor_judging.matching.patterns import compile_later
 from proctor_judging.scorers.refusal_model import RENDERS, read_refusal

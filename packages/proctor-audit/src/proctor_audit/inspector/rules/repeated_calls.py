@@ -6,10 +6,9 @@ from itertools import groupby
 
 from proctor.core.sentence import say
 from proctor_audit.check import check
-from proctor_audit.inspector.rule import TrialEvent
 from proctor_audit.inspector.tool_failures import is_failure, outside_failure
 from proctor_audit.inspector.tool_kinds import families_of, is_cumulative, is_read
-from proctor_audit.inspector.view import InspectedTrial, TrialCall, steps_of
+from proctor_audit.inspector.view import InspectedTrial, TrialCall, TrialEvent, steps_of
 
 LEAST = 3  # times that a call is made, or a circle of calls
 LONGEST = 4  # calls of a circle

@@ -5,9 +5,8 @@ from collections.abc import Iterator
 
 from proctor.core.sentence import say
 from proctor_audit.check import check
-from proctor_audit.inspector.rule import TrialEvent
 from proctor_audit.inspector.tool_kinds import is_shell, words_of
-from proctor_audit.inspector.view import InspectedTrial, TrialCall
+from proctor_audit.inspector.view import InspectedTrial, TrialCall, TrialEvent
 from proctor_judging.matching.patterns import compile_later
 
 PATH_KEYS = frozenset((

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 
 from proctor.core.sentence import say
 from proctor_audit.check import check
-from proctor_audit.inspector.rule import TrialEvent
-from proctor_audit.inspector.view import InspectedTrial, TrialStep
+from proctor_audit.inspector.view import InspectedTrial, TrialEvent, TrialStep
 from proctor_audit.inspector.wording import holds_any, sentence_at, sentences_of, words_in
 from proctor_judging.matching.patterns import compile_later
 
