@@ -21,10 +21,7 @@ def keep_blob(data: bytes) -> str:
     name = hashlib.sha256(data).hexdigest()
     path = blob_folder() / name[:2] / name
     if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        partial = path.with_name(f"{name}.{os.getpid()}")
-        partial.write_bytes(data)
-        partial.replace(path)
+        _write(path, data)
     return name
 
 
@@ -39,16 +36,23 @@ def find_blob(name: str) -> bytes | None:
 
 def keep_record(key: str, record: msgspec.Struct) -> None:
     """Keep what was found out about a thing, by a fingerprint of it."""
-    path = blob_folder() / "records" / f"{key}.json"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f"{path.name}.{os.getpid()}")
-    partial.write_bytes(msgspec.json.encode(record))
-    partial.replace(path)
+    _write(_record_path(key), msgspec.json.encode(record))
 
 
 def find_record(key: str, kind: type[T]) -> T | None:
     """Return what was found out; None if nothing was, or it cannot be read."""
     try:
-        return msgspec.json.decode((blob_folder() / "records" / f"{key}.json").read_bytes(), type=kind)
+        return msgspec.json.decode(_record_path(key).read_bytes(), type=kind)
     except (OSError, msgspec.DecodeError):
         return None
+
+
+def _record_path(key: str) -> Path:
+    return blob_folder() / "records" / f"{key}.json"
+
+
+def _write(path: Path, data: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(f"{path.name}.{os.getpid()}")
+    partial.write_bytes(data)
+    partial.replace(path)

@@ -76,9 +76,9 @@ def _collect(text: str, read: Callable[[Event, list[Step]], Mapping[str, Any] | 
             more = None
         if more is None:
             unknown += 1
+        elif "usage" in more and "usage" in fields:
+            fields |= {**more, "usage": fields["usage"] + more["usage"]}
         else:
-            if isinstance(more.get("usage"), Usage) and isinstance(fields.get("usage"), Usage):
-                more = {**more, "usage": fields["usage"] + more["usage"]}
             fields |= more
     return CliStream(steps=tuple(steps), unknown=unknown, **fields)
 

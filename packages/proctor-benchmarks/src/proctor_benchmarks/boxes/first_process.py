@@ -267,6 +267,11 @@ class Pack:
     def __init__(self) -> None:
         self._file = os.fdopen(os.memfd_create("pack"), "w+b")  # no disk that a command may have filled
 
+    def begin(self) -> None:
+        """Forget the archive that was moved last."""
+        self._file.seek(0)
+        self._file.truncate()
+
     def append(self, data: str) -> None:
         self._file.seek(0, os.SEEK_END)
         self._file.write(base64.b64decode(data))
@@ -277,6 +282,7 @@ class Pack:
 
     def fill(self, paths: Sequence[str], most_bytes: int, most_entries: int) -> dict[str, object]:
         """Write what is at these paths, of the box's own files only; say whether that was too much."""
+        self.begin()
         size, entries = 0, 0
         with tarfile.open(fileobj=self._file, mode="w", format=tarfile.PAX_FORMAT) as archive:
             for top in paths:
@@ -332,39 +338,20 @@ class Machine:
 
     def __init__(self) -> None:
         self._shell: Shell | None = None
-        self._pack = Pack()
+        pack = Pack()
         self.calls: Mapping[str, Callable[..., Any]] = {
             "prepare": prepare,
             "run": run,
             "execute": execute,
             "type": self._type,
-            "begin_pack": self._begin_pack,
-            "append_pack": self._append_pack,
-            "read_pack": self._read_pack,
-            "fill_pack": self._fill_pack,
-            "spread_pack": self._spread_pack,
+            "begin_pack": pack.begin,
+            "append_pack": pack.append,
+            "read_pack": pack.read,
+            "fill_pack": pack.fill,
+            "spread_pack": pack.spread,
             "list_processes": list_processes,
             "stop_all": stop_all,
         }
-
-    def _begin_pack(self) -> None:
-        """Forget the archive that was moved last."""
-        self._pack = Pack()
-
-    def _append_pack(self, data: str) -> None:
-        self._pack.append(data)
-
-    def _read_pack(self, start: int, size: int) -> str:
-        return self._pack.read(start, size)
-
-    def _fill_pack(self, paths: Sequence[str], most_bytes: int, most_entries: int) -> dict[str, object]:
-        """Make an archive of files; see `Pack.fill`."""
-        self._pack = Pack()
-        return self._pack.fill(paths, most_bytes, most_entries)
-
-    def _spread_pack(self) -> None:
-        """Write the files of the archive."""
-        self._pack.spread()
 
     def _type(self, command: str, seconds: float) -> str:
         """Type a command into the shell of the agent; there is a new one where that has ended, or cannot go on."""

@@ -30,16 +30,15 @@ def read_rewards(json_file: bytes | None, text_file: bytes | None) -> Mapping[st
     Raises:
         RewardFault: there is no reward to read.
     """
-    if json_file is not None:
-        return _read_json(json_file)
-    if text_file is not None:
-        return {"reward": _read_text(text_file)}
-    raise RewardFault("RewardFileNotFoundError")
+    written = text_file if json_file is None else json_file
+    if written is None:
+        raise RewardFault("RewardFileNotFoundError")
+    if not written:
+        raise RewardFault("RewardFileEmptyError")
+    return {"reward": _read_text(written)} if json_file is None else _read_json(written)
 
 
 def _read_json(data: bytes) -> Mapping[str, float]:
-    if not data:
-        raise RewardFault("RewardFileEmptyError")
     try:
         rewards = json.loads(data.decode())
     except (ValueError, RecursionError):
@@ -53,8 +52,6 @@ def _read_json(data: bytes) -> Mapping[str, float]:
 
 
 def _read_text(data: bytes) -> float:
-    if not data:
-        raise RewardFault("RewardFileEmptyError")
     try:
         value = float(data.decode())
     except ValueError:

@@ -104,9 +104,7 @@ async def refuse_large_image(box: Box, task: BoxTask) -> None:
     """
     measured = await box.run(["du", "-scb", *task.artefacts], task.command_seconds)
     words = measured.output.split("\n")[-2].split() if measured.output.count("\n") else []
-    if (
-        words and words[0].isdigit() and int(words[0]) > ARTEFACT_BYTES
-    ):  # folders count too, so that this is only a guess
+    if words and words[0].isdigit() and int(words[0]) > ARTEFACT_BYTES:  # a guess, as folders count too
         await take_pristine(box, task)
 
 

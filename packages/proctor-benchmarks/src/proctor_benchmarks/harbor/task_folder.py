@@ -159,19 +159,12 @@ def read_task(folder: Path) -> tuple[BoxTask, HarborSettings]:
     written = read_settings(folder)
     settings = written or HarborSettings()
     _refuse(folder, settings)
-    text = _instruction(folder)
-    build = folder / "environment" / "Dockerfile"
-    image, builds = settings.environment.docker_image, build.is_file() and settings.environment.docker_image is None
-    files = (
-        FileSet(folder=str(folder / "environment"))
-        if (folder / "environment").is_dir() and not (image or builds)
-        else FileSet()
-    )
-    where = (
-        settings.environment.workdir
-        or (find_working_folder(build) if builds else None)
-        or ("/app" if not image else None)
-    )
+    text, environment = _instruction(folder), folder / "environment"
+    build, image = environment / "Dockerfile", settings.environment.docker_image
+    builds = build.is_file() and image is None
+    files = FileSet(folder=str(environment)) if environment.is_dir() and not (image or builds) else FileSet()
+    of_build = find_working_folder(build) if builds else None
+    where = settings.environment.workdir or of_build or (None if image else "/app")
     if where is None:
         raise NotRunnable(say("the working folder of its image is not named ([environment] workdir)"))
     tests = _scripts(folder / "tests", "test.sh")
@@ -180,7 +173,7 @@ def read_task(folder: Path) -> tuple[BoxTask, HarborSettings]:
     return BoxTask(
         instruction=text,
         image=image,
-        build=str(folder / "environment") if builds else None,
+        build=str(environment) if builds else None,
         folder=where,
         files=files,
         variables=_resolved(settings.environment.env),
