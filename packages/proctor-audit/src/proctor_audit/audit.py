@@ -100,13 +100,10 @@ class Audit:
         for sample in self.samples:
             strata.setdefault(sample.tags.get(self.task.spread_by or "", ""), []).append(sample)
         draw = self.draw("samples")
-        kept = [
-            sample
-            for _, stratum in sorted(strata.items())
-            for sample in draw.sample(
-                stratum, min(len(stratum), max(1, round(DRAWN * len(stratum) / len(self.samples))))
-            )
-        ]
+        kept: list[Sample] = []
+        for _, stratum in sorted(strata.items()):
+            share = max(1, round(DRAWN * len(stratum) / len(self.samples)))
+            kept += draw.sample(stratum, min(len(stratum), share))
         return sorted(kept, key=lambda sample: natural_key(sample.id))
 
     @cached_property

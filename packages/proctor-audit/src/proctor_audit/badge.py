@@ -8,11 +8,8 @@ from proctor.runtime.visible import one_line
 from proctor_audit.findings import CLASSES
 from proctor_audit.report import AuditReport, as_json
 
-COLOURS = {
-    "proved": "#b3261e",
-    "likely": "#9a6700",
-    "": "#47617a",
-}  # of the strongest class; no colour says that a task is sound
+# of the strongest class; no colour says that a task is sound
+COLOURS = {"proved": "#b3261e", "likely": "#9a6700", "": "#47617a"}
 CHARACTER = 6.6  # pixels
 WIDE = 11.5  # pixels of a Chinese one
 BADGE = """<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="20" role="img"><title>{title}</title>

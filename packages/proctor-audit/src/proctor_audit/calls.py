@@ -74,9 +74,7 @@ def standard_schema(schema: Any) -> Any:
     for key, value in schema.items():
         if key == "type":
             kinds = value if isinstance(value, list | tuple) else [value]
-            known = [
-                DIALECT.get(str(kind).lower() if str(kind).lower() in DIALECT else str(kind), kind) for kind in kinds
-            ]
+            known = [DIALECT.get(str(kind).lower(), kind) for kind in kinds]
             if all(kind in STANDARD for kind in known):
                 mapped[key] = known if isinstance(value, list | tuple) else known[0]
         elif key in NAMED_SCHEMAS and isinstance(value, Mapping):
@@ -143,25 +141,19 @@ def _gold_call(call: ExpectedCall, turn: int, rules: ArgumentRules, *, is_needed
 
 
 def _with_alternatives(listed: object, turn: int) -> Iterator[GoldCall]:
-    """Yield calls that are written as objects of their names, each argument with a list of accepted values."""
+    """Yield calls that are written as objects of their names, each argument with a list of accepted values.
+
+    Among these, "" says that the argument may be left out.
+    """
     for each in listed if isinstance(listed, list | tuple) else ():
         if isinstance(each, list | tuple):
             yield from _with_alternatives(each, turn)
         elif isinstance(each, Mapping) and not isinstance(each.get("name"), str):
             for name, accepted in each.items():
                 if isinstance(accepted, Mapping) and all(isinstance(values, list) for values in accepted.values()):
-                    yield _of_alternatives(str(name), accepted, turn)
-
-
-def _of_alternatives(name: str, accepted: Mapping[str, Sequence[object]], turn: int) -> GoldCall:
-    """Return a call whose arguments are lists of accepted values, in which "" says that the argument may be left out."""
-    optional = frozenset(key for key, values in accepted.items() if "" in values)
-    return GoldCall(
-        name=name,
-        arguments={key: [value for value in values if value != ""] for key, values in accepted.items()},
-        optional=optional,
-        turn=turn,
-    )
+                    given = {key: [value for value in values if value != ""] for key, values in accepted.items()}
+                    optional = frozenset(key for key, values in accepted.items() if "" in values)
+                    yield GoldCall(name=str(name), arguments=given, optional=optional, turn=turn)
 
 
 def plain_values(value: object) -> Iterator[object]:

@@ -11,7 +11,9 @@ from proctor.core.parity import Checked
 from proctor.datasets.rows import rows
 from proctor_audit.check import TASK_CHECKS, find_checks
 from proctor_audit.findings import AuditFinding
-from proctor_audit.inspector.corpus import labelled_trial
+from proctor_audit.inspector.chat_rows import read_trial
+from proctor_audit.inspector.inspecting import RULES
+from proctor_audit.inspector.inspecting import findings_of as trial_findings
 from proctor_audit.opening import open_audit
 from proctor_audit.outcome_corpora import check_golds, check_keys
 from proctor_audit.report import run_checks
@@ -32,7 +34,7 @@ def check_corpus(path: Path, _data: str | None) -> Iterator[Checked]:
         if {"files", "labels", "clean"} <= row.cells.keys():
             yield from _planted(row.cells)
         elif {"messages", "labels", "judged"} <= row.cells.keys():
-            yield from labelled_trial(row.cells)
+            yield from _labelled(row.cells)
         elif {"answers", "key", "flawed"} <= row.cells.keys():
             voted.append(row.cells)
         elif {"gold_2024", "passed", "failed"} <= row.cells.keys():
@@ -66,19 +68,42 @@ def _planted(line: Mapping[str, Any]) -> Iterator[Checked]:
         same = {label["kind"]} | (SAME & allowed)
         right = [each for each in findings if each.check in same and each.cls == label["class"]]
         counted = Counter(each.check for each in findings)
-        yield Checked(
-            id=line["id"],
-            agrees=bool(right),
-            official=f"{label['class']} {label['kind']}",
-            ours=", ".join(f"{name} {count}" for name, count in sorted(counted.items())) or "-",
-            group=f"{label['class']} {label['kind']}",
-        )
+        ours = ", ".join(f"{name} {count}" for name, count in sorted(counted.items())) or "-"
+        official = f"{label['class']} {label['kind']}"
+        yield Checked(id=line["id"], agrees=bool(right), official=official, ours=ours, group=official)
         if right and label["scope"] == "item":
             named = any({*each.samples} & {*label["items"]} for each in right)
             yield Checked(id=line["id"], agrees=named, official=", ".join(label["items"]), group="right sample named")
-    if line["clean"]:
-        false = [each for each in findings if each.cls != "look" and each.check not in allowed]
-        for each in false:
-            yield Checked(id=line["id"], agrees=False, official="-", ours=each.id, group=f"clean sets: {each.cls}")
-        if not false:
-            yield Checked(id=line["id"], agrees=True, group="clean sets")
+    false = [each for each in findings if each.cls != "look" and each.check not in allowed]
+    for each in false if line["clean"] else ():
+        yield Checked(id=line["id"], agrees=False, official="-", ours=each.id, group=f"clean sets: {each.cls}")
+    if line["clean"] and not false:
+        yield Checked(id=line["id"], agrees=True, group="clean sets")
+
+
+def _labelled(line: Mapping[str, Any]) -> Iterator[Checked]:
+    """Yield a line for each kind of finding that is labelled or reported, and one for whether a hit names the right step.
+
+    A finding of a kind that the line does not judge counts neither way.
+    """
+    findings: dict[str, list[AuditFinding]] = {}
+    trial = read_trial(line, str(line.get("id", "-")), 1)
+    for check in find_checks(RULES):
+        if each := list(trial_findings(trial, check)):
+            findings[check.name] = each
+    labels = {label["kind"]: label for label in line["labels"]}
+    for kind in line["judged"]:
+        if kind not in labels and kind not in findings:
+            continue
+        hits = findings.get(kind, [])
+        yield Checked(
+            id=str(line.get("id", "-")),
+            agrees=kind in labels and bool(hits),
+            official=labels[kind]["class"] + " " + kind if kind in labels else "-",
+            ours=", ".join(f"{hit.cls} {hit.check} {list(hit.steps)}" for hit in hits) or "-",
+            group=kind,
+        )
+        if kind in labels and hits:
+            at = set(labels[kind]["at"])
+            named = any(at & set(hit.steps) for hit in hits)
+            yield Checked(id=str(line.get("id", "-")), agrees=named, official=str(sorted(at)), group="step named")

@@ -16,14 +16,7 @@ from proctor_audit.expected import has_oracle
 from proctor_audit.variants import calls_answer, plain_calls
 from proctor_audit.wording import is_empty_target, targets_of, text_of_target
 
-BOUNDED = (
-    "bleu",
-    "chrf",
-    "rouge",
-    "semantic",
-    "token_embedding_f1",
-    "response",
-)  # measures that a perfect text need not fill
+BOUNDED = ("bleu", "chrf", "rouge", "semantic", "token_embedding_f1", "response")  # a perfect text need not fill them
 NOT_FILLED = frozenset((*NO_TARGET, *BOUNDED))  # scorers under which a right answer need not earn full points
 SHOWN = 60
 MOST_FORMS = 5  # accepted targets that are tried
@@ -43,9 +36,10 @@ def gold_attempts(audit: Audit) -> Iterator[tuple[Sample, Sequence[GoldAttempt]]
     for sample in with_target:
         scored = [(answer, audit.score(sample, answer)) for answer in gold_answers(audit, sample, kinds)]
         unknown += not scored
-        if scored and not any(
+        is_whole = not any(
             verdicts.fault for _, verdicts in scored
-        ):  # the form not scored may be the one that passes
+        )  # else the form not scored may be the one that passes
+        if scored and is_whole:
             yield sample, [(attempt(sample, answer, verdicts), verdicts) for answer, verdicts in scored]
     if len(with_target) < len(audit.samples):
         audit.leave_out(say("{count} samples have no target", count=len(audit.samples) - len(with_target)))

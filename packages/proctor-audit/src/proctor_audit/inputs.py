@@ -33,17 +33,8 @@ CONTRACTIONS = [
         (r"\bi'm\b", "i am"),
     )
 ]
-SHOWN_META = (
-    "files",
-    "functions",
-    "state",
-    "start",
-    "session",
-    "scenario",
-    "after",
-    "environment",
-    "context",
-)  # what else decides what a sample asks
+# what else decides what a sample asks
+SHOWN_META = ("files", "functions", "state", "start", "session", "scenario", "after", "environment", "context")
 
 
 def equal_inputs(audit: Audit, *, with_order: bool = True) -> list[Sequence[Sample]]:
@@ -79,9 +70,12 @@ def input_digest(sample: Sample, *, with_order: bool = True) -> str:
     """Return a digest of all that the agent gets, with whitespace folded: messages, files, options, tools, state."""
     options = [fold(text) for text in options_of(sample).values()]
     asked = [[_message(message, sample, with_order=with_order) for message in turn.messages] for turn in sample.turns]
-    tools = [msgspec.to_builtins(turn.tools) for turn in sample.turns]
+    return digest([asked, options if with_order else sorted(options), *_offered(sample)])
+
+
+def _offered(sample: Sample) -> Sequence[object]:
     extra = {key: sample.meta[key] for key in SHOWN_META if key in sample.meta}
-    return digest([asked, options if with_order else sorted(options), tools, extra])
+    return [[msgspec.to_builtins(turn.tools) for turn in sample.turns], extra]
 
 
 def _message(message: Message, sample: Sample, *, with_order: bool) -> Sequence[Any]:
@@ -89,8 +83,11 @@ def _message(message: Message, sample: Sample, *, with_order: bool) -> Sequence[
     if not with_order:
         for letter, option in options_of(sample).items():  # which are compared apart
             text = text.replace(f"{letter}. {option}", "")
-    others = [msgspec.to_builtins(part) for part in message.parts if not isinstance(part, Text)]
-    return [message.role, fold(text), others]
+    return [message.role, fold(text), _other_parts(message)]
+
+
+def _other_parts(message: Message) -> Sequence[object]:
+    return [msgspec.to_builtins(part) for part in message.parts if not isinstance(part, Text)]
 
 
 def near_key(sample: Sample) -> str:
@@ -102,16 +99,10 @@ def near_key(sample: Sample) -> str:
     >>> ask("Is x ∈ A?") == ask("Is x ∉ A?"), ask("Is 😀 sad?") == ask("Is 😢 sad?")
     (False, False)
     """
-    said = [[message.role, near_words(message.text)] for turn in sample.turns for message in turn.messages]
-    others = [
-        msgspec.to_builtins(part)
-        for turn in sample.turns
-        for message in turn.messages
-        for part in message.parts
-        if not isinstance(part, Text)
-    ]
-    tools = [msgspec.to_builtins(turn.tools) for turn in sample.turns]
-    return digest([said, others, tools, {key: sample.meta[key] for key in SHOWN_META if key in sample.meta}])
+    messages = [message for turn in sample.turns for message in turn.messages]
+    said = [[message.role, near_words(message.text)] for message in messages]
+    others = [part for message in messages for part in _other_parts(message)]
+    return digest([said, others, *_offered(sample)])
 
 
 def near_words(text: str) -> list[str]:

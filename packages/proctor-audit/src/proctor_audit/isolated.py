@@ -53,11 +53,11 @@ class IsolatedScorer:
         return self._again.score(sample, answer)
 
     def declared(self, sample: Sample) -> DeclaredAnswers | str:
-        said = self._ask("declare", sample)
+        said = self._ask("tell", sample, what="declared")
         return said if isinstance(said, str) else msgspec.convert(said, DeclaredAnswers)
 
     def oracle_calls(self, sample: Sample) -> Sequence[PlayedCall] | str:
-        said = self._ask("expect", sample)
+        said = self._ask("tell", sample, what="oracle_calls")
         return said if isinstance(said, str) else msgspec.convert(said, list[PlayedCall])
 
     def _ask(self, function: str, sample: Sample, **given: object) -> Any:

@@ -1,6 +1,6 @@
 """Keep the audit of a whole task, and find it again for a run of that task: by data, options and main scorer."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -111,10 +111,10 @@ def find_audit(record: RunRecord, store: str) -> KeptAudit | Sentence | None:
     name = _name(record.task, record.task_version, record.spec.task_options, record.main_scorer or "")
     folders = audit_folders(store)
     for folder in folders:
-        kept = _read(folder / name)
-        if kept is not None:
-            return kept
-    others = [kept for folder in folders for kept in _others(folder, record.task)]
+        if (own := _read(folder / name)) is not None:
+            return own
+    paths = [path for folder in folders for path in sorted(folder.glob(f"{digest(record.task)[:12]}-*.json"))]
+    others = [kept for path in paths if (kept := _read(path)) is not None]
     if any(kept.version == record.task_version for kept in others):
         return say("This version of {task} was audited with other options or another scorer.", task=record.task)
     return say("Another version of {task} was audited, not the data of this run.", task=record.task) if others else None
@@ -131,13 +131,6 @@ def subject_digest(sample: Sample) -> str:
 
 def _name(task: str, version: str, options: Mapping[str, Any], main: str) -> str:
     return f"{digest(task)[:12]}-{digest([version, options, main])[:12]}.json"
-
-
-def _others(folder: Path, task: str) -> Iterator[KeptAudit]:
-    for path in sorted(folder.glob(f"{digest(task)[:12]}-*.json")):
-        kept = _read(path)
-        if kept is not None:
-            yield kept
 
 
 def _read(path: Path) -> KeptAudit | None:

@@ -111,9 +111,10 @@ def open_audit(request: TaskRequest, *, seconds: float = 5.0, against: str = "")
     task, samples = opened.task, opened.samples
     known = {sample.id: sample for sample in samples}
     where = _locations(request, task)
-    others, places = (
-        _read_others(replace(request, task=against, selection=Selection()), opened) if against else ((), {})
-    )
+    others: Sequence[Sample] = ()
+    of_others: Mapping[str, FindingLocation] = {}
+    if against:
+        others, of_others = _read_others(replace(request, task=against, selection=Selection()), opened)
     audit = Audit(
         name=task.name,
         task=task,
@@ -126,7 +127,7 @@ def open_audit(request: TaskRequest, *, seconds: float = 5.0, against: str = "")
         seconds=seconds,
         seed=request.seed,
         command=request.command,
-        where={**where, **places},
+        where={**where, **of_others},
         unreadable=[_unreadable(error, where) for error in opened.refused],
     )
     audit.main, audit.others = opened.main, others

@@ -5,8 +5,8 @@ from typing import Any
 
 from proctor.core.parity import Checked
 from proctor.core.sample import Sample
+from proctor_audit.checks.gold_against_schema import contradictions
 from proctor_audit.consensus import ItemConsensus, ItemVotes, bins_of, precision_of, rank_by_consensus
-from proctor_audit.schema_contradictions import contradictions
 
 Lines = Sequence[Mapping[str, Any]]
 
@@ -48,14 +48,8 @@ def check_keys(lines: Lines) -> Iterator[Checked]:
     ranked = rank_keys(lines)
     for most in (50, 100):
         for each in ranked[:most]:
-            line = by_id[each.id]
-            yield Checked(
-                id=each.id,
-                agrees=line["flawed"],
-                official=line["error_type"],
-                ours=f"{each.weight:.2f}",
-                group=f"precision at {most}",
-            )
+            line, weight, group = by_id[each.id], f"{each.weight:.2f}", f"precision at {most}"
+            yield Checked(id=each.id, agrees=line["flawed"], official=line["error_type"], ours=weight, group=group)
     first = {each.id for each in ranked[:100]}
     for line in lines:
         if line["error_type"] == "wrong_groundtruth":

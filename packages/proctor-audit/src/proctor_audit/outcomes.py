@@ -93,13 +93,10 @@ class _Votes:
         ]
         runs, makers = len(self._families), len({*self._families.values()})
         if runs < LEAST_RUNS or makers < LEAST_FAMILIES or len(items) < LEAST_SAMPLES:
-            why = say(
-                "outcomes: {runs} runs of {families} makers on {samples} samples, of 8, 3 and 50",
-                runs=runs,
-                families=makers,
-                samples=len(items),
+            counts = {"runs": runs, "families": makers, "samples": len(items)}
+            return None, say(
+                "outcomes: {runs} runs of {families} makers on {samples} samples, of 8, 3 and 50", **counts
             )
-            return None, why
         return AuditOutcomes(items=items, families=self._families), say("outcomes of {runs} runs", runs=runs)
 
 

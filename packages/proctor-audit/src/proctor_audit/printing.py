@@ -66,11 +66,9 @@ def _of_check(findings: Sequence[AuditFinding], report: AuditReport, *, every: b
             yield " " * 8 + t(describe_precision(finding))
     if findings[0].cls != "proved" and findings[0].precision is None:
         yield " " * 8 + t(describe_precision(findings[0]))
-    if len(findings) > len(shown):
-        rest = len(findings) - len(shown)
-        yield " " * 8 + t(
-            "{count} more: {command}", count=rest, command=f"{report.command} --check {findings[0].check} --all"
-        )
+    if rest := len(findings) - len(shown):
+        command = f"{report.command} --check {findings[0].check} --all"
+        yield " " * 8 + t("{count} more: {command}", count=rest, command=command)
     yield " " * 8 + findings[0].replay
 
 
@@ -96,10 +94,8 @@ def describe_precision(finding: AuditFinding) -> Sentence:
 def describe_floors(floors: Sequence[AuditFloor]) -> Iterator[Sentence]:
     """Yield what agents that know nothing earn."""
     for each in floors:
-        between = f"{100 * each.low:.0f}–{100 * each.high:.0f}"
-        share = say(
-            "{value} % ({between}) of {count}", value=f"{100 * each.value:.0f}", between=between, count=each.count
-        )
+        value, between = f"{100 * each.value:.0f}", f"{100 * each.low:.0f}–{100 * each.high:.0f}"
+        share = say("{value} % ({between}) of {count}", value=value, between=between, count=each.count)
         if each.unscored:
             share = say("{share} without {count} that got no score", share=share, count=each.unscored)
         yield say(FLOOR_WORDS[each.agent].text, share=share, answer=repr(clip(each.answer, 30)))
@@ -110,10 +106,9 @@ def describe_not_checked(not_checked: Sequence[NotChecked]) -> Iterator[Sentence
     by_reason: dict[str, tuple[Sentence, list[str]]] = {}
     for each in not_checked:
         by_reason.setdefault(str(each.reason), (each.reason, []))[1].append(each.check)
-    for reason, names in by_reason.values():
-        yield say(
-            "not checked: {names} ({reason})", names=", ".join(sorted(set(names), key=natural_key)), reason=reason
-        )
+    for reason, checks in by_reason.values():
+        names = ", ".join(sorted({*checks}, key=natural_key))
+        yield say("not checked: {names} ({reason})", names=names, reason=reason)
 
 
 def describe_runs(runs: Sequence[AuditedRun]) -> Iterator[Sentence]:
@@ -135,12 +130,8 @@ def describe_runs(runs: Sequence[AuditedRun]) -> Iterator[Sentence]:
         else:
             yield say("{run}: {whole} on {samples} samples; proved findings concern none of them", **values)
         if each.audited < each.samples:
-            yield say(
-                "{run}: of its {samples} samples {audited} were audited",
-                run=each.run,
-                samples=each.samples,
-                audited=each.audited,
-            )
+            counts = {"samples": each.samples, "audited": each.audited}
+            yield say("{run}: of its {samples} samples {audited} were audited", run=each.run, **counts)
 
 
 def percent(share: Estimate) -> str:

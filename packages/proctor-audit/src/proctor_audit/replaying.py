@@ -48,12 +48,8 @@ def _lines(audit: Audit, finding: AuditFinding, again: Sequence[ScoredAgain]) ->
         yield "  " + t("answer: {answer}", answer=repr(clip(said, SHOWN)))
         for verdict in verdicts.verdicts:
             points = verdict.why if verdict.value is None else f"{verdict.value:.3g}"
-            yield "  " + t(
-                "{scorer}: {points} {reason}",
-                scorer=verdict.scorer or "-",
-                points=points,
-                reason=clip(t(verdict.reason), SHOWN),
-            )
+            scorer, reason = verdict.scorer or "-", clip(t(verdict.reason), SHOWN)
+            yield "  " + t("{scorer}: {points} {reason}", scorer=scorer, points=points, reason=reason)
     if len(again) > MOST_SHOWN:
         yield t("further attempts: {count}", count=len(again) - MOST_SHOWN)
     if not again:

@@ -65,9 +65,8 @@ def _result(finding: AuditFinding, places: Mapping[str, int]) -> Mapping[str, An
 
 
 def _locations(finding: AuditFinding) -> Sequence[Mapping[str, object]]:
-    logical = [{"name": id, "kind": "sample"} for id in finding.samples[:20]] or [
-        {"name": finding.scope, "kind": "set"}
-    ]
+    of_set = [{"name": finding.scope, "kind": "set"}]
+    logical = [{"name": id, "kind": "sample"} for id in finding.samples[:20]] or of_set
     physical = [
         {
             "artifactLocation": {"uri": quote(each.file)},

@@ -11,9 +11,7 @@ from proctor_audit.inspector.tool_kinds import is_shell, words_of
 
 SECONDS = 4  # for one command
 DONE = "searched42"
-LANGUAGES = frozenset(
-    ("code", "interpreter", "python", "query", "repl", "sql")
-)  # what they run is no command of a shell
+LANGUAGES = frozenset(("code", "interpreter", "python", "query", "repl", "sql"))  # they run no command of a shell
 ARGUMENTS = frozenset(("cmd", "command", "commands", "script"))
 LEFT_OUT = " ".join(f"--exclude-dir={name}" for name in ("bin", "dev", "lib", "lib64", "proc", "sbin", "sys", "usr"))
 GREP = f"grep -rIsohE --line-buffered {LEFT_OUT} PATTERN"
@@ -39,9 +37,5 @@ def search_commands(texts: Sequence[str]) -> dict[str, str]:
 def command_argument(tool: Tool) -> str | None:
     """Return the argument in which a tool takes a command of a shell; None if it takes none."""
     required = tool.parameters.get("required", ())
-    is_other = LANGUAGES & set(words_of(tool.name))
-    return (
-        required[0]
-        if is_shell(tool.name) and not is_other and len(required) == 1 and required[0] in ARGUMENTS
-        else None
-    )
+    runs_commands = is_shell(tool.name) and not LANGUAGES & set(words_of(tool.name))
+    return required[0] if runs_commands and len(required) == 1 and required[0] in ARGUMENTS else None

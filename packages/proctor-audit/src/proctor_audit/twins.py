@@ -46,9 +46,8 @@ OTHER_WORD = re.compile(rf"[大最弱较缩减细](?:{'|'.join(n for n in GROUP_
 SPELT = re.compile(r"\b(?:letters?|spel\w+|alphabet\w*|syllables?|vowels?|consonants?|initials?|rhym\w+|palindrom\w*|anagram\w*|names?|strings?|characters?|len)\b|['\"“‘`](?:[A-Z][a-z]+)['\"”’`]|名字|姓|字|拼音|笔画|押韵", re.IGNORECASE)  # fmt: skip
 LETTER_PAIR = r"(?<![A-Za-z])[A-H]\s*(?:[&/,+、，]|和|与|及|或)\s*[A-H](?![A-Za-z])|^[A-H]{2,}$"
 REFERRING = re.compile(rf"\b(?:all|none|both|neither|any|either)\b.*\b(?:above|below|these|those|options?)\b|\b(?:above|below|previous|preceding|former|latter|first (?:two|three)|last (?:two|three))\b|\b(?:and|or|both|only) \(?[A-H]\)?(?!\w)|(?-i:{LETTER_PAIR})|以上|上述|以下|[上下]面|前述|前[两二三]|都(?:是|不|对|错)|选项", re.IGNORECASE)  # fmt: skip
-LETTERED = re.compile(
-    r"(?:^|[\s(（])[A-H][.)）、:：]|\b(?:options?|choices?|answers?) \(?[A-H]\b|选项\s*[A-H]"
-)  # in a question
+# in a question
+LETTERED = re.compile(r"(?:^|[\s(（])[A-H][.)）、:：]|\b(?:options?|choices?|answers?) \(?[A-H]\b|选项\s*[A-H]")
 PLAIN = re.compile(r"(?:[\s?？.。,，:：=()（）]|'s\b|\b(?:how|much|many|what|is|are|the|value|result|sum|difference|product|quotient|answer|of|to|for|compute|calculate|evaluate|work|out|find|solve|please|give|with|only|just|a|number|me|tell|does|do|equals?|make|get|you)\b|[计算求多少等于是几的值结果请问答案和差积商得出一下])*", re.IGNORECASE)  # fmt: skip
 EXPRESSION = re.compile(r"\d+(?:\s*[-+*/×÷]\s*\d+)+")
 OPERATORS: Mapping[type[ast.operator], Callable[[Fraction, Fraction], Fraction]] = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv}  # fmt: skip
@@ -107,10 +106,8 @@ def twin_of(sample: Sample, row: DataRow, columns: Mapping[str, str], seed: int)
     option_columns = columns.get("options", "").split(", ")
     cells, kinds = {"id": sample.id, **row.cells}, []
     if options_of(sample):
-        if (
-            not LETTERED.search(question)
-            and (reordered := _other_options(sample, row, option_columns, draw)) is not None
-        ):
+        reordered = None if LETTERED.search(question) else _other_options(sample, row, option_columns, draw)
+        if reordered is not None:
             cells |= {**reordered[0], columns["target"]: reordered[1]}
             kinds.append("options")
     elif (changed := _other_numbers(question, cells[columns["target"]], draw)) is not None and "context" not in columns:
@@ -156,12 +153,9 @@ def _other_names(question: str, texts: str, target: object, draw: random.Random)
     """
     counted = Counter(match[0] for match in NAME.finditer(question))
     is_counted = any(map(str.isdigit, question)) and str(target).strip().isdigit()
-    if (
-        not counted
-        or not (is_counted or max(counted.values()) > 1)
-        or SPELT.search(question)
-        or OTHER_WORD.search(texts)
-    ):
+    if not is_counted and max(counted.values(), default=0) < 2:
+        return {}
+    if SPELT.search(question) or OTHER_WORD.search(texts):
         return {}
     matches = [match for match in NAME.finditer(texts) if match[0] in counted]
     written = Counter(match[0] for match in matches)
@@ -185,9 +179,8 @@ def _count_of(name: str, texts: str) -> int:
 def _is_known(match: re.Match[str]) -> bool:
     """True if a first name may be that of a known person: a surname follows, or a title precedes."""
     title = TITLE.search(match.string[: match.start()])
-    return FULL_NAME.match(match.string[match.end() :]) is not None or (
-        title is not None and title[1] not in FIRST_WORDS.split()
-    )
+    has_title = title is not None and title[1] not in FIRST_WORDS.split()
+    return has_title or FULL_NAME.match(match.string[match.end() :]) is not None
 
 
 def _texts_of(value: object) -> Iterator[str]:
@@ -217,12 +210,13 @@ def _other_numbers(question: str, target: object, draw: random.Random) -> tuple[
     value = _value_of(expressions[0])
     if value is None or not isinstance(target, int | str) or str(value) != str(target).strip():
         return None
+
+    def another(match: re.Match[str]) -> str:
+        digits = len(match[0])
+        return str(draw.randint(max(2, 10 ** (digits - 1)), 10**digits - 1))
+
     for _ in range(MOST_DRAWS):
-        written = re.sub(
-            r"\d+",
-            lambda match: str(draw.randint(max(2, 10 ** (len(match[0]) - 1)), 10 ** len(match[0]) - 1)),
-            expressions[0],
-        )
+        written = re.sub(r"\d+", another, expressions[0])
         other = _value_of(written)
         if other is not None and other != value and other.denominator == 1 and (other < 0) == (value < 0):
             return question.replace(expressions[0], written), type(target)(int(other))

@@ -10,12 +10,7 @@ from proctor.core.sample import Sample
 from proctor_audit.playing import PlayedCall
 from proctor_audit.wording import context_of, question_of
 
-SCRIPTS = (
-    "user_scenario",
-    "scenario",
-    "user_script",
-    "conversation_plan",
-)  # entries of `meta` with what a user should say
+SCRIPTS = ("user_scenario", "scenario", "user_script", "conversation_plan")  # `meta` with what a user should say
 WORD = re.compile(r"[^\W\d_]{4,}|\d+")
 FEWEST = 2  # samples that share a text, so that it is one of a few kinds and no free words
 MOST_ALTERNATIVES = 12
@@ -66,11 +61,8 @@ def unsaid_category(call: PlayedCall, script: str, results: str, known: Categori
     """Yield the texts of a few kinds with a word that neither what was said nor a result holds."""
     said = set(WORD.findall(f"{script} {results.lower()}"))
     for name, value in call.arguments.items():
-        if (
-            isinstance(value, str)
-            and (call.name, name, value) in known
-            and not set(WORD.findall(value.lower())) <= said
-        ):
+        is_kind = isinstance(value, str) and (call.name, name, value) in known
+        if is_kind and not set(WORD.findall(value.lower())) <= said:
             yield name, value
 
 

@@ -95,24 +95,20 @@ def structured_target(sample: Sample) -> object:
 
 def opposites(sample: Sample) -> Iterator[AuditAnswer]:
     """Yield answers that contradict the target, by its type; none for numbers, which have neighbours instead."""
-    options, text, calls, value = (
-        options_of(sample),
-        single_text(sample),
-        plain_calls(sample),
-        structured_target(sample),
-    )
+    options, text, calls = options_of(sample), single_text(sample), plain_calls(sample)
+    value = structured_target(sample)
     if options:
         wrong = [letter for letter in options if letter not in str(sample.target)]
         yield from (AuditAnswer(text=letter) for letter in wrong[:1])
     elif text is not None and not is_number(text) and not NEGATION.search(text):
-        if text.casefold() in ("yes", "no", "true", "false"):
-            return
-        yield from (
-            AuditAnswer(text=said.format(text))
-            for said in (["不是{}"] if HAN.search(text) else ["not {}", "It is not {}."])
-        )
+        if text.casefold() not in ("yes", "no", "true", "false"):
+            said = [f"不是{text}"] if HAN.search(text) else [f"not {text}", f"It is not {text}."]
+            yield from (AuditAnswer(text=each) for each in said)
     elif calls is not None:
-        yield from (calls_answer(changed) for changed in _changed_calls(calls))
+        name, arguments = calls[0]
+        if arguments:
+            yield calls_answer([(name, next(_changed(arguments))), *calls[1:]])
+        yield calls_answer(calls[1:])
     elif isinstance(value, dict) and value:
         yield from (AuditAnswer(text=json.dumps(changed, ensure_ascii=False)) for changed in _changed(value))
 
@@ -123,15 +119,6 @@ def _changed(value: Mapping[str, object]) -> Iterator[Mapping[str, Any]]:
     yield {**value, key: _other(value[key])}
     if len(value) > 1:
         yield {name: each for name, each in value.items() if name != key}
-
-
-def _changed_calls(
-    calls: Sequence[tuple[str, Mapping[str, object]]],
-) -> Iterator[Sequence[tuple[str, Mapping[str, object]]]]:
-    name, arguments = calls[0]
-    if arguments:
-        yield [(name, next(iter(_changed(arguments)))), *calls[1:]]
-    yield calls[1:]
 
 
 def _other(value: Any) -> Any:

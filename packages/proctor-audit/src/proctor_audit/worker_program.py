@@ -4,6 +4,7 @@ import builtins
 import os
 import signal
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, NoReturn
 
 import msgspec
@@ -43,18 +44,14 @@ def score(request: Mapping[str, Any], folder: str, sample: str, seconds: float, 
     return msgspec.to_builtins(replace(verdicts, ran=bool(_probed), opened=tuple(files)), enc_hook=str)
 
 
-def declare(request: Mapping[str, Any], folder: str, sample: str, seconds: float) -> Any:
-    """Return the answers that scorers declare for the sample of an id, as JSON, or the kind of what kept them from it."""
-    task = _opened(request, folder)
-    said = _within(seconds, lambda: read_declared(task.opened.scorers, task.samples[sample]))
-    return msgspec.to_builtins(said, enc_hook=str)
+def tell(request: Mapping[str, Any], folder: str, sample: str, seconds: float, what: str) -> Any:
+    """Return the answers that scorers declare for the sample of an id, or the calls that the task says are right, as JSON.
 
-
-def expect(request: Mapping[str, Any], folder: str, sample: str, seconds: float) -> Any:
-    """Return the calls that the task says are right for the sample of an id, as JSON, or the kind of what kept it from that."""
+    Where something kept them from it, its kind.
+    """
     task = _opened(request, folder)
-    said = _within(seconds, lambda: task.scorer.oracle_calls(task.samples[sample]))
-    return msgspec.to_builtins(said, enc_hook=str)
+    ask = task.scorer.oracle_calls if what == "oracle_calls" else partial(read_declared, task.opened.scorers)
+    return msgspec.to_builtins(_within(seconds, lambda: ask(task.samples[sample])), enc_hook=str)
 
 
 def _opened(request: Mapping[str, Any], folder: str) -> _WorkerTask:

@@ -51,9 +51,7 @@ def _texts(sample: Sample) -> list[str]:
 
 
 def _after_marker(prompt: str, target: str) -> str | None:
-    if target.casefold() not in prompt.casefold() or not MARKED.search(
-        prompt
-    ):  # compiling a pattern takes milliseconds
+    if target.casefold() not in prompt.casefold() or not MARKED.search(prompt):  # compiling takes milliseconds
         return None
     pattern = (
         rf"(?<![a-z]){MARKER}{LINK}[\"'“‘(\[]*{re.escape(target)}{AFTER}"

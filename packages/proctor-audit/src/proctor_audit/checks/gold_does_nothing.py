@@ -28,14 +28,9 @@ def gold_does_nothing(audit: Audit) -> Iterator[AuditFinding]:
             for old, new in _pairs(list(call.arguments)):
                 value = call.arguments[old]
                 if value == call.arguments[new] and value not in ("", None, [], {}):
+                    named = {"tool": call.name, "old": old, "new": new, "value": repr(value)}
                     yield audit.found(
-                        say(
-                            "{tool}: {old} and {new} are both {value}",
-                            tool=call.name,
-                            old=old,
-                            new=new,
-                            value=repr(value),
-                        ),
+                        say("{tool}: {old} and {new} are both {value}", **named),
                         sample,
                         cls="likely",
                         witness={"call": {"name": call.name, "arguments": dict(call.arguments)}},
@@ -76,7 +71,6 @@ def _pairs(names: list[str]) -> Iterator[tuple[str, str]]:
     for name, words in split.items():
         for other, others in split.items():
             changed = [(a, b) for a, b in zip(words, others, strict=False) if a != b]
-            if others == ["new", *words] or (
-                len(words) == len(others) and len(changed) == 1 and changed[0][0] in OLD and changed[0][1] in NEW
-            ):
+            is_changed = len(words) == len(others) and len(changed) == 1
+            if others == ["new", *words] or (is_changed and changed[0][0] in OLD and changed[0][1] in NEW):
                 yield name, other

@@ -64,12 +64,10 @@ def honeypot_passes(audit: Audit) -> Iterator[AuditFinding]:
                 cls=None if named else "look",
                 witness={"attempts": [attempt(sample, ORACLE, played), attempt(sample, answer, verdicts)]},
             )
-    for count, reason in (
-        (reading, say("no right call is seen to change anything in {count} samples", count=reading)),
-        (untried, say("in {count} samples nothing could be taken away that stops the right calls", count=untried)),
-    ):
-        if count:
-            audit.leave_out(reason)
+    if reading:
+        audit.leave_out(say("no right call is seen to change anything in {count} samples", count=reading))
+    if untried:
+        audit.leave_out(say("in {count} samples nothing could be taken away that stops the right calls", count=untried))
 
 
 def _scorers(verdicts: AnswerVerdicts) -> list[str]:

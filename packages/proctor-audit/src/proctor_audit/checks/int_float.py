@@ -39,16 +39,12 @@ def _forms(sample: Sample) -> tuple[AuditAnswer, AuditAnswer] | None:
     calls = plain_calls(sample)
     if calls is not None:
         numbers = {tool.name: _number_parameters(tool.parameters) for tool in tools_of(sample)}
-        changed = [
-            (
-                name,
-                {
-                    key: other_number_forms(value, both_ways=True) if key in numbers.get(name, ()) else value
-                    for key, value in given.items()
-                },
-            )
-            for name, given in calls
-        ]
+        changed = []
+        for name, given in calls:
+            others = {
+                key: other_number_forms(given[key], both_ways=True) for key in numbers.get(name, ()) if key in given
+            }
+            changed.append((name, {**given, **others}))
         is_changed = repr(changed) != repr([(name, {**given}) for name, given in calls])
         return (calls_answer(calls), calls_answer(changed)) if is_changed else None
     value = sample.target if isinstance(sample.target, float) else structured_target(sample)

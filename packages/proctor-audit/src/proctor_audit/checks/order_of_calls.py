@@ -55,10 +55,9 @@ def _written(value: list[Any], *, is_calls: bool) -> AuditAnswer:
 
 
 def _is_unordered(sample: Sample) -> bool:
-    declared = sample.meta.get("unordered") is True or sample.meta.get("order") == "any_order"
-    return declared or any(
-        isinstance(turn.reference, dict) and turn.reference.get("order") == "any_order" for turn in sample.turns
-    )
+    references = [turn.reference for turn in sample.turns if isinstance(turn.reference, dict)]
+    orders = [each.get("order") for each in (sample.meta, *references)]
+    return sample.meta.get("unordered") is True or "any_order" in orders
 
 
 def _has_order(sample: Sample) -> bool:

@@ -72,18 +72,15 @@ def _written(sample: Sample, *, every: bool = False) -> Iterator[list[WrittenCal
     ]
     changed = [(number, name, values) for number, name, values in slots if values is not None]
     calls = plain_calls(sample) or []
-    for chosen in itertools.islice(
-        itertools.product(*(values for _, _, values in changed)), MOST_TRIED * bool(changed)
-    ):
-        written = {(number, name): value for (number, name, _), value in zip(changed, chosen, strict=True)}
-        arguments = [
-            {**given, **{name: value for (at, name), value in written.items() if at == number}}
-            for number, (_, given) in enumerate(calls)
-        ]
-        yield [
-            (call, {name: value for name, value in given.items() if value is not LEFT_OUT})
-            for (call, _), given in zip(calls, arguments, strict=True)
-        ]
+    ways = itertools.product(*(values for _, _, values in changed))
+    for chosen in itertools.islice(ways, MOST_TRIED) if changed else ():
+        written = [(name, {**given}) for name, given in calls]
+        for (number, name, _), value in zip(changed, chosen, strict=True):
+            if value is LEFT_OUT:
+                del written[number][1][name]
+            else:
+                written[number][1][name] = value
+        yield [*written]
 
 
 def _members(

@@ -13,7 +13,7 @@ from proctor.runtime.visible import visible
 from proctor_audit.commands.fields import FindingFields, InspectionFields, of_findings, of_inspections, print_checks
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from proctor_audit.inspector.inspection import Inspection
     from proctor_audit.inspector.sources import Located
@@ -62,7 +62,7 @@ def command(
         return
     if not sources:
         raise click.MissingParameter(ctx=ctx, param_hint="RUN|FILE", param_type="argument")
-    located = read_sources(sources, store)
+    located: Iterable[Located] = read_sources(sources, store)
     if trials.plan is not None or trials.judge is not None:
         located = list(located)
     inspection = make_inspection(

@@ -143,13 +143,8 @@ def _forked(job: Job, trial: Trial, fork: RunFork, *, drops_reasoning: bool) -> 
         )
     steps: tuple[Step, ...] = trial.trajectory.steps[: fork.step - 1]
     is_result = fork.step <= len(trial.trajectory.steps) and trial.trajectory.steps[fork.step - 1].message.role == "tool"  # fmt: skip
-    prefix = ForkedPrefix(
-        steps=steps,
-        prompt=fork.prompt,
-        reply=fork.reply,
-        changes_result=is_result,
-        drops_reasoning=drops_reasoning,
-    )
+    changes = {"changes_result": is_result, "drops_reasoning": drops_reasoning}
+    prefix = ForkedPrefix(steps=steps, prompt=fork.prompt, reply=fork.reply, **changes)
     return ForkedAgent(job.agent, prefix, name=f"{job.agent.name} (fork of {fork.run} at {fork.step})")
 
 

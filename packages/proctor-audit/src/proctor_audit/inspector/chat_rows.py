@@ -8,11 +8,11 @@ from typing import Any
 import msgspec
 
 from proctor.core.errors import BadInput
+from proctor.core.sample import ToolResult
 from proctor_audit.inspector.view import (
     InspectedTrial,
     TrialAuthor,
     TrialCall,
-    TrialResult,
     TrialStep,
     join_results,
     make_call,
@@ -78,7 +78,7 @@ def read_trial(row: Mapping[str, object], where: str, number: int) -> InspectedT
         )
     steps: list[TrialStep] = []
     calls: list[TrialCall] = []
-    results: list[TrialResult] = []
+    results: list[tuple[int, ToolResult]] = []
     for index, message in enumerate(messages):
         author = AUTHORS.get(str(message.get("role"))) if isinstance(message, dict) else None
         if author is None:
@@ -92,14 +92,8 @@ def read_trial(row: Mapping[str, object], where: str, number: int) -> InspectedT
         calls += trial_calls
         steps.append(_step_of(message, index, author, has_calls=bool(trial_calls)))
         if author == "tool":
-            results.append(
-                TrialResult(
-                    step=index,
-                    text=steps[-1].text,
-                    id=str(message.get("tool_call_id") or ""),
-                    name=str(message.get("name") or ""),
-                )
-            )
+            named, call_id = str(message.get("name") or ""), str(message.get("tool_call_id") or "")
+            results.append((index, ToolResult(name=named, content=steps[-1].text, id=call_id)))
     known = _known(row)
     id = row.get("id")
     return InspectedTrial(

@@ -52,15 +52,15 @@ class JudgedQuestion(msgspec.Struct, frozen=True, kw_only=True):
     def name(self) -> str:
         return f"judged-{self.rule}"
 
-    def check(self, find: Callable[[InspectedTrial], Sequence[TrialEvent]] = lambda _: ()) -> AuditCheck:
-        """Return the check whose findings the answers to the question are."""
+    def check(self, events: Sequence[TrialEvent] = ()) -> AuditCheck:
+        """Return the check whose findings the answers to the question are, of one trial if it is given its events."""
         return AuditCheck(
             name=self.name,
             group=self.group,
             cls="look",
             cost="model",
             title=self.title,
-            find=find,
+            find=lambda _: events,
             invalidates=self.invalidates,
         )
 
@@ -262,7 +262,7 @@ def _findings(
     for question in questions:
         if (yes := said.get(question.name)) is not None:
             event = TrialEvent(steps=(yes[0],), span=yes[1], sentence=question.title)
-            yield from findings_of(trial, question.check(lambda _, event=event: (event,)), where)
+            yield from findings_of(trial, question.check([event]), where)
 
 
 def _line(line: TrialLine, questions: Sequence[JudgedQuestion], said: TrialSaid) -> TrialLine:

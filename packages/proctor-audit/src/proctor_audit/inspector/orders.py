@@ -91,14 +91,10 @@ def _find_orders(text: str) -> Iterator[tuple[int, int]]:
                 yield match.span()
     opened: dict[str, int] = {}  # where a tag is first opened, by its name
     for match in CLOSERS.finditer(text) if holds_any(small, CLOSER_STEMS) else ():
-        tag = match["tag"]
-        if tag is not None and tag.lower() not in opened:
+        tag = (match["tag"] or "").lower()
+        if tag and tag not in opened:
             opening = re.search(f"<{tag}", text, re.IGNORECASE)
-            opened[tag.lower()] = len(text) if opening is None else opening.start()
-        if tag is not None and (
-            opened[tag.lower()] < match.start() or not VERDICT.search(text[match.end() : match.end() + 120])
-        ):
-            continue
-        if tag is None and not VERDICT.search(text[match.start() : match.end() + 120]):
-            continue
-        yield match.start(), min(match.end() + 60, len(text))
+            opened[tag] = len(text) if opening is None else opening.start()
+        said = text[match.end() if tag else match.start() : match.end() + 120]
+        if not (tag and opened[tag] < match.start()) and VERDICT.search(said):
+            yield match.start(), min(match.end() + 60, len(text))

@@ -15,7 +15,6 @@ from proctor_audit.inspector.view import (
     InspectedTrial,
     TrialAuthor,
     TrialCall,
-    TrialResult,
     TrialStep,
     join_results,
     make_call,
@@ -72,10 +71,12 @@ def main_verdict(verdicts: Sequence[Verdict], scorer: str) -> Verdict | None:
     return next((verdict for verdict in verdicts if verdict.scorer == scorer), verdicts[0] if verdicts else None)
 
 
-def _conversation(sample: Sample, trajectory: Trajectory) -> tuple[list[TrialStep], list[TrialCall], list[TrialResult]]:
+def _conversation(
+    sample: Sample, trajectory: Trajectory
+) -> tuple[list[TrialStep], list[TrialCall], list[tuple[int, ToolResult]]]:
     steps: list[TrialStep] = []
     calls: list[TrialCall] = []
-    results: list[TrialResult] = []
+    results: list[tuple[int, ToolResult]] = []
     played = played_turns(sample, trajectory)
     for message in (each for turn in played for each in (*turn.messages, *(step.message for step in turn.steps))):
         index = len(steps)
@@ -86,9 +87,7 @@ def _conversation(sample: Sample, trajectory: Trajectory) -> tuple[list[TrialSte
         calls += trial_calls
         tool_results = [part for part in message.parts if isinstance(part, ToolResult)]
         for number, part in enumerate(tool_results):
-            results.append(
-                TrialResult(step=index + number, text=part.content, id=part.id, name=part.name, is_error=part.is_error)
-            )
+            results.append((index + number, part))
             steps.append(TrialStep(index=index + number, author="tool", text=part.content, has_files=bool(part.files)))
         if not tool_results:
             steps.append(

@@ -69,12 +69,8 @@ def lines_of_witness(finding: AuditFinding) -> Iterator[str]:
     yield t(finding.sentence)
     for step in finding.witness["steps"]:
         yield f"[{step['index']}] {step['author']}: {step['text']}"
-    if len(finding.steps) > len(finding.witness["steps"]):
-        yield t(
-            "{count} more steps: {steps}",
-            count=len(finding.steps) - len(finding.witness["steps"]),
-            steps=", ".join(map(str, finding.steps)),
-        )
+    if rest := len(finding.steps) - len(finding.witness["steps"]):
+        yield t("{count} more steps: {steps}", count=rest, steps=", ".join(map(str, finding.steps)))
     yield t("span: {span}", span=finding.witness["span"] or "-")
 
 
@@ -89,12 +85,9 @@ def _of_check(findings: Sequence[AuditFinding], command: str, *, every: bool) ->
     first = findings[0]
     if first.cls != "proved":
         yield INDENT + t(describe_precision(first))
-    if len(findings) > len(shown):
-        yield INDENT + t(
-            "{count} more: {command}",
-            count=len(findings) - len(shown),
-            command=f"{command} --check {first.check} --all" if first.replay else "--all",
-        )
+    if rest := len(findings) - len(shown):
+        again = f"{command} --check {first.check} --all" if first.replay else "--all"
+        yield INDENT + t("{count} more: {command}", count=rest, command=again)
     if first.replay:
         yield INDENT + first.replay
 

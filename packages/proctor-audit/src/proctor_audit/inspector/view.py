@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import takewhile
 from typing import Any, Literal
 
 import msgspec
 
+from proctor.core.sample import ToolResult
 from proctor.core.sentence import Sentence
 from proctor_audit.findings import FindingClass, Invalidates
 from proctor_audit.inspector.orders import without_orders
@@ -41,16 +43,6 @@ class TrialCall(msgspec.Struct, frozen=True, kw_only=True):
     def steps(self) -> tuple[int, ...]:
         """Return the index of the call, and that of its result if there is one."""
         return (self.step,) if self.answered is None else (self.step, self.answered)
-
-
-class TrialResult(msgspec.Struct, frozen=True, kw_only=True):
-    """A tool result before it is joined with its call."""
-
-    step: int
-    text: str
-    id: str = ""
-    name: str = ""
-    is_error: bool = False
 
 
 class InspectedTrial(msgspec.Struct, frozen=True, kw_only=True, dict=True):
@@ -92,12 +84,8 @@ class InspectedTrial(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def task_text(self) -> str:
         """Return the instructions that precede the first act of the agent: system messages and the first messages of the user."""
-        texts = []
-        for step in self.steps:
-            if step.author in ("agent", "tool"):
-                break
-            texts.append(step.text)
-        return without_orders("\n".join(texts))
+        asked = takewhile(lambda step: step.author not in ("agent", "tool"), self.steps)
+        return without_orders("\n".join(step.text for step in asked))
 
     @cached_property
     def last_reply(self) -> TrialStep | None:
@@ -186,25 +174,29 @@ def steps_of(calls: Sequence[TrialCall]) -> tuple[int, ...]:
     return tuple(sorted({step for call in calls for step in call.steps}))
 
 
-def join_results(calls: Sequence[TrialCall], results: Sequence[TrialResult]) -> tuple[TrialCall, ...]:
-    """Join each result with the first earlier call without one that has its id, or its name where no id is given."""
+def join_results(calls: Sequence[TrialCall], results: Sequence[tuple[int, ToolResult]]) -> tuple[TrialCall, ...]:
+    """Join each result with the first earlier call without one that has its id, or its name where no id is given.
+
+    Args:
+        results: with the steps that they are in.
+    """
     joined = list(calls)
     waiting: list[int] = []
     position = 0
-    for result in results:
-        while position < len(joined) and joined[position].step < result.step:
+    for step, result in results:
+        while position < len(joined) and joined[position].step < step:
             waiting.append(position)
             position += 1
         number = next((number for number in waiting if _answers(joined[number], result)), None)
         if number is not None:
             waiting.remove(number)
             joined[number] = msgspec.structs.replace(
-                joined[number], answered=result.step, result=result.text, is_error=result.is_error
+                joined[number], answered=step, result=result.content, is_error=result.is_error
             )
     return tuple(joined)
 
 
-def _answers(call: TrialCall, result: TrialResult) -> bool:
+def _answers(call: TrialCall, result: ToolResult) -> bool:
     if call.id and result.id:
         return call.id == result.id
     return result.name in ("", call.name)

@@ -47,14 +47,9 @@ def refusal(trial: InspectedTrial) -> Iterator[TrialEvent]:
     Not: quoting or translating a refusal, handing over or declining by policy, a reply after work was done.
     """
     reply = next((step for step in reversed(trial.steps) if step.author == "agent" and step.text.strip()), None)
-    if (
-        reply is None
-        or reply.has_calls
-        or len(reply.text) > LONGEST
-        or any(call.step > reply.index for call in trial.calls)
-    ):
+    if reply is None or reply.has_calls or any(call.step > reply.index for call in trial.calls):
         return
-    if BY_POLICY.search(reply.text) or ASKS_BACK.search(reply.text):
+    if len(reply.text) > LONGEST or BY_POLICY.search(reply.text) or ASKS_BACK.search(reply.text):
         return
     if not _can_decline(trial, reply.text) or any(not is_read(call) and not is_failure(call) for call in trial.calls):
         return
@@ -65,11 +60,8 @@ def refusal(trial: InspectedTrial) -> Iterator[TrialEvent]:
     phrase = _outright(reply.text, asked) if declined is None or declined.partly else declined.phrase
     if not phrase or _is_quoted(reply.text, trial.seen_before(reply.index)):
         return
-    yield TrialEvent(
-        steps=(reply.index,),
-        span=span_near(reply.text, phrase),
-        sentence=say("The agent declines at the end."),
-    )
+    span = span_near(reply.text, phrase)
+    yield TrialEvent(steps=(reply.index,), span=span, sentence=say("The agent declines at the end."))
 
 
 ASKS_ABILITY = compile_later(

@@ -76,6 +76,7 @@ ANSWERS = re.compile(
     r"answer|solution|ground.?truth|dataset|gold|leaderboard|key|writeup|walkthrough|huggingface|github|flag|solved|label|答案|题解|解答|数据集|标注",
     re.IGNORECASE,
 )
+NO_BENCHMARK = re.compile(r"\b(?:work|park|test|side|back)[- ]?bench", re.IGNORECASE)
 SEARCHES = frozenset(("search", "browse", "web", "google", "fetch", "bing", "url", "visit", "open", "搜索", "浏览"))
 ONLINE = re.compile(r"https?://|\b(?:curl|wget)\b|huggingface|pip download|git clone")
 ASKED_WITH = frozenset(("answer", "solve", "test"))  # a task may have these words, and name no file by them
@@ -158,20 +159,13 @@ def _wants_tests(task: str) -> bool:
 def _is_excused(path: str, text: str, task: str, own: set[str]) -> bool:
     """True if the task names a file or its folder, the agent wrote it, or it is only searched for by name."""
     command = next((part for part in re.split(r"[;&|\n]+", text) if path in part), text)
-    if (
-        path in own
-        or re.search(rf"(?:>|tee)\s*['\"]?{re.escape(path)}", text)
-        or "-name" in command
-        or "site-packages" in path
-        or "node_modules" in path
-    ):
+    is_written = path in own or re.search(rf"(?:>|tee)\s*['\"]?{re.escape(path)}", text) is not None
+    if is_written or "-name" in command or "site-packages" in path or "node_modules" in path:
         return True
-    names = [part for part in re.split(r"[/\\]", path) if part.strip("./*~")]
-    key = next(
-        (part for part in names if GRADER.search(part + "/") or GRADER.search(part)), names[-1] if names else path
-    )
+    names = [part for part in re.split(r"[/\\]", path) if part.strip("./*~")] or [path]
+    key = next((part for part in names if GRADER.search(part + "/") or GRADER.search(part)), names[-1])
     stem = re.split(r"[._-]", key.lstrip("._"))[0].removesuffix("s")
-    excuses = {names[-1] if names else path, key, *({stem} - ASKED_WITH)}
+    excuses = {names[-1], key, *({stem} - ASKED_WITH)}
     return any(_is_named(name, task) for name in excuses)
 
 
@@ -228,11 +222,7 @@ def _search(task: str, call: TrialCall, text: str) -> str:
     if not is_web or not ANSWERS.search(text):
         return ""
     match = BENCHMARK.search(text.replace("%20", " "))
-    if (
-        match
-        and match.group().lower() not in task.lower()
-        and not re.search(r"\b(?:work|park|work|test|side|back)[- ]?bench", match.group(), re.IGNORECASE)
-    ):
+    if match and match.group().lower() not in task.lower() and not NO_BENCHMARK.search(match.group()):
         return _line_of(text, max(0, text.find(match.group())))
     question = next((line.strip() for line in reversed(task.splitlines()) if line.strip()), "")
     long = len(question) >= QUESTION or len(re.findall(r"[\u4e00-\u9fff]", question)) >= 12

@@ -40,14 +40,9 @@ def unsupported_answer(trial: InspectedTrial) -> Iterator[TrialEvent]:
     results = [call.result for call in trial.calls if call.answered is not None]
     reply = trial.last_reply
     answer = trial.extracted or (trial.targets[0] if trial.targets else "")
-    if (
-        trial.score != 1
-        or not trial.targets
-        or not results
-        or reply is None
-        or not reply.text.strip()
-        or len(answer.strip()) < 2
-    ):
+    if trial.score != 1 or not trial.targets or not results or len(answer.strip()) < 2:
+        return
+    if reply is None or not reply.text.strip():
         return
     seen = "\n".join([*results, *(step.text for step in trial.steps if step.author in ("system", "user"))])
     if _is_supported(answer.strip(), seen, results):

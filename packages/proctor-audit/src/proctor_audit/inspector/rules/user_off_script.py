@@ -77,26 +77,20 @@ def user_off_script(trial: InspectedTrial) -> Iterator[TrialEvent]:
         small = text.lower()
         match = OF_INSTRUCTIONS.search(text) if holds_any(small, INSTRUCTION_STEMS) else None
         if match and not _is_in_script(match.group(), trial):
-            yield _event(step, sentence_at(step.text, step.text.find(match.group())), "instructions")
+            span = sentence_at(step.text, step.text.find(match.group()))
+            sentence = say("The simulated user talks of its instructions or of being a model.")
         elif match := _as_agent(text, trial):
-            yield _event(step, sentence_at(step.text, step.text.find(match.group())), "agent")
-        elif sentence := _other_request(text, step, trial):
-            yield _event(step, sentence, "request")
+            span = sentence_at(step.text, step.text.find(match.group()))
+            sentence = say("The simulated user speaks as the agent would.")
+        elif span := _other_request(text, step, trial):
+            sentence = say("The simulated user asks for something that its script and the conversation do not hold.")
         elif (end := END.search(step.text)) and _ends_early(step, text, trial):
-            yield _event(step, end.group(), "end")
+            span = end.group()
+            sentence = say("The simulated user ends before it said what it wants.")
         else:
             continue
+        yield TrialEvent(steps=(step.index,), span=span, sentence=sentence)
         return
-
-
-def _event(step: TrialStep, span: str, why: str) -> TrialEvent:
-    sentences = {
-        "instructions": say("The simulated user talks of its instructions or of being a model."),
-        "agent": say("The simulated user speaks as the agent would."),
-        "request": say("The simulated user asks for something that its script and the conversation do not hold."),
-        "end": say("The simulated user ends before it said what it wants."),
-    }
-    return TrialEvent(steps=(step.index,), span=span, sentence=sentences[why], invalidates="failure")
 
 
 def _is_in_script(words: str, trial: InspectedTrial) -> bool:
@@ -105,13 +99,10 @@ def _is_in_script(words: str, trial: InspectedTrial) -> bool:
 
 def _as_agent(text: str, trial: InspectedTrial) -> re.Match[str] | None:
     match = AS_AGENT.search(text) if holds_any(text.lower(), AGENT_STEMS) else None
-    if (
-        match is None
-        or re.search(rf"[\"“「][^\"”」]*{re.escape(match.group())}", text)
-        or _is_in_script(match.group(), trial)
-    ):
+    if match is None or _is_in_script(match.group(), trial):
         return None
-    return match
+    is_quoted = re.search(rf"[\"“「][^\"”」]*{re.escape(match.group())}", text) is not None
+    return None if is_quoted else match
 
 
 def _other_request(text: str, step: TrialStep, trial: InspectedTrial) -> str:
