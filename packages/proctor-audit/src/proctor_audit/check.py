@@ -1,7 +1,7 @@
 """Declare checks, and find them by name: modules of a package, installed entry points, and paths."""
 
 import pkgutil
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from types import FunctionType
 from typing import Any, Literal, TypeVar
@@ -82,10 +82,13 @@ def find_checks(package: str, chosen: Sequence[str] = (), skipped: Sequence[str]
         BadInput: there is no such check.
     """
     by_path = {name: _declared(registry.load_object(name, "check"), name) for name in chosen if registry.is_path(name)}
-    known = {each.name: each for each in (*_in_package(package), *_installed(package), *by_path.values())}
+    points = entry_points(ENTRY_POINTS) if package == TASK_CHECKS else ()
+    installed = [_declared(point.load(), point.name) for point in points]
+    known = {each.name: each for each in (*_in_package(package), *installed, *by_path.values())}
+    groups = {each.group for each in known.values()}
     for name in (*chosen, *skipped):
-        if name not in by_path and name not in known and name not in {each.group for each in known.values()}:
-            raise registry.unknown("check", name, [*known, *sorted({each.group for each in known.values()})])
+        if name not in by_path and name not in known and name not in groups:
+            raise registry.unknown("check", name, [*sorted(known), *sorted(groups)])
     wanted = {by_path[name].name if name in by_path else name for name in chosen}
     checks = [each for each in known.values() if not chosen or each.name in wanted or each.group in wanted]
     kept = [each for each in checks if each.name not in skipped and each.group not in skipped]
@@ -93,29 +96,19 @@ def find_checks(package: str, chosen: Sequence[str] = (), skipped: Sequence[str]
 
 
 def _in_package(package: str) -> Iterator[AuditCheck]:
-    for module in pkgutil.iter_modules(import_module(package).__path__):
-        if not module.name.startswith("_"):
-            yield from _declared_in(
-                vars(import_module(f"{package}.{module.name}")).values(), f"{package}.{module.name}"
-            )
+    for info in pkgutil.iter_modules(import_module(package).__path__, f"{package}."):
+        for value in vars(import_module(info.name)).values():
+            declared = _check_of(value)
+            if declared is not None and declared.find.__module__ == info.name:
+                yield declared
 
 
-def _declared_in(values: Iterable[object], module: str) -> Iterator[AuditCheck]:
-    for value in values:
-        declared = _CHECKS.get(value) if isinstance(value, FunctionType) else None
-        if declared is not None and declared.find.__module__ == module:
-            yield declared
-
-
-def _installed(package: str) -> Iterator[AuditCheck]:
-    """Yield the checks that other packages install for tasks."""
-    if package == TASK_CHECKS:
-        for point in entry_points(ENTRY_POINTS):
-            yield _declared(point.load(), point.name)
+def _check_of(value: object) -> AuditCheck | None:
+    return _CHECKS.get(value) if isinstance(value, FunctionType) else None
 
 
 def _declared(value: object, name: str) -> AuditCheck:
-    declared = _CHECKS.get(value) if isinstance(value, FunctionType) else None
+    declared = _check_of(value)
     if declared is None:
         raise BadInput(
             "'{name}' is no check: expected a function with the decorator proctor_audit.check.check.", name=name

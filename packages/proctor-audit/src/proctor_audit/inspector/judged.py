@@ -272,22 +272,15 @@ def _line(line: TrialLine, questions: Sequence[JudgedQuestion], said: TrialSaid)
     return replace(line, checks=(*line.checks, *yes), faults=(*line.faults, *missing))
 
 
-def _not_answered(asked: Mapping[str, Sequence[JudgedQuestion]], answers: Mapping[str, TrialSaid]) -> list[NotChecked]:
-    left: dict[str, list[str]] = {}
-    for id, questions in asked.items():
-        for question in questions:
-            if question.name not in answers.get(id, {}):
-                left.setdefault(question.name, []).append(id)
-    return [
-        NotChecked(
-            check=name,
-            cls="look",
-            reason=say(
+def _not_answered(
+    asked: Mapping[str, Sequence[JudgedQuestion]], answers: Mapping[str, TrialSaid]
+) -> Iterator[NotChecked]:
+    for question in sorted(QUESTIONS, key=lambda each: each.name):
+        drawn = (id for id, questions in asked.items() if question in questions)
+        ids = tuple(id for id in drawn if question.name not in answers.get(id, {}))
+        if ids:
+            reason = say(
                 "the judge gave no answer, another one the second time, or a span that is not in its step; trials: {count}",
                 count=len(ids),
-            ),
-            samples=tuple(ids),
-            applies=True,
-        )
-        for name, ids in sorted(left.items())
-    ]
+            )
+            yield NotChecked(check=question.name, cls="look", reason=reason, samples=ids, applies=True)
