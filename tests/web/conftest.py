@@ -9,5 +9,5 @@ PATIENT_SECONDS = 30.0
 def pages_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("proctor_web.comparing.background.SECONDS", PATIENT_SECONDS)
     monkeypatch.setattr("proctor_web.results.report.PATIENT_SECONDS", PATIENT_SECONDS)
-    monkeypatch.setattr("proctor_web.results.written.PATIENT_SECONDS", PATIENT_SECONDS)
+    monkeypatch.setattr("proctor_web.results.report.WRITTEN_SECONDS", PATIENT_SECONDS)
     monkeypatch.setattr("proctor_web.runs.panel.SOON_SECONDS", PATIENT_SECONDS)

@@ -178,7 +178,7 @@ async def test_the_stream_has_what_was_said_and_what_is_said(browser: Browser) -
         assert update is not None
         seen.append(update.kind)
         if update.kind == "agent" and len(found.turns) == 1:
-            await service.send(browser.site.workspace, found, "two")
+            await service.send_message(browser.site.workspace, service.NewMessage(chat=found.id, text="two"))
         if update.kind == "over":
             break
     assert [kind for kind in seen if kind != "agent"] == ["turn", "said", "span", "over"]

@@ -15,12 +15,12 @@ from msgspec.structs import replace
 from web_site import AppSite
 
 from proctor_web.operations import RunReference
+from proctor_web.results import report as gathering
 from proctor_web.results import report as results
 from proctor_web.results import saving as results_saving
-from proctor_web.results import written
 from proctor_web.results.report import Gathered, get_estimates, get_report
-from proctor_web.samples import run_links as links_of_pages
-from proctor_web.samples.run_links import RunLinks
+from proctor_web.samples import addresses as links_of_pages
+from proctor_web.samples.addresses import RunLinks
 from proctor_web.samples.side import Side
 
 
@@ -135,15 +135,15 @@ def test_a_report_as_a_folder_has_every_sample(site: AppSite) -> None:
 
 
 def test_a_report_that_takes_long_says_so_and_is_kept(site: AppSite, monkeypatch: pytest.MonkeyPatch) -> None:
-    began, may_end, real = threading.Event(), threading.Event(), written._write
+    began, may_end, real = threading.Event(), threading.Event(), gathering._write
 
     def slow(*given: Any) -> str:
         began.set()
         may_end.wait(30)
         return real(*given)
 
-    monkeypatch.setattr(written, "_write", slow)
-    monkeypatch.setattr(written, "PATIENT_SECONDS", 0.0)
+    monkeypatch.setattr(gathering, "_write", slow)
+    monkeypatch.setattr(gathering, "WRITTEN_SECONDS", 0.0)
     client, address = site.browser(), "/runs/first/report.html"
     for _ in range(2):
         waiting = client.get(address)
@@ -151,14 +151,14 @@ def test_a_report_that_takes_long_says_so_and_is_kept(site: AppSite, monkeypatch
         assert "content-disposition" not in waiting.headers
     assert began.wait(30)
     may_end.set()
-    monkeypatch.setattr(written, "PATIENT_SECONDS", 30.0)
+    monkeypatch.setattr(gathering, "WRITTEN_SECONDS", 30.0)
     whole = client.get(address)
     assert whole.headers["content-disposition"].startswith("attachment")
     ready = client.get(address, headers={"hx-request": "true"})
     assert "Save first.html (0." in ready.text
-    monkeypatch.setattr(written, "_write", None)  # what is kept is not written again
+    monkeypatch.setattr(gathering, "_write", None)  # what is kept is not written again
     assert client.get(address).content == whole.content
-    monkeypatch.setattr(written, "_write", real)
+    monkeypatch.setattr(gathering, "_write", real)
     site.workspace.find_run("first").store.delete("first")
     site.run("first", wrong=())
     fresh = client.get(address).content
@@ -168,7 +168,7 @@ def test_a_report_that_takes_long_says_so_and_is_kept(site: AppSite, monkeypatch
 
 
 def test_a_program_waits_for_the_report(site: AppSite, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(written, "PATIENT_SECONDS", 0.0)
+    monkeypatch.setattr(gathering, "WRITTEN_SECONDS", 0.0)
     answer = site.program().get("/runs/first/report.json")
     assert answer.json()["run"]
 

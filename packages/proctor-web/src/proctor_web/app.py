@@ -22,7 +22,7 @@ from proctor.reports.render import environment
 from proctor.reports.words import ReportWords
 from proctor.runtime.visible import visible
 from proctor_web.auth import Access, WebSession
-from proctor_web.failures import failure, is_for_adk, is_for_programs
+from proctor_web.failures import ADK, failure, is_for_programs
 from proctor_web.guard import MOST_BYTES_BY_PATH, Guard, unanswered
 from proctor_web.markup import show
 from proctor_web.operations import OF_ALL_PAGES
@@ -73,14 +73,7 @@ def app(
             *(_file(f"/static/{name}", str(shared.joinpath(name))) for name in SHARED),
             Mount("/static", static),
         ],
-        exception_handlers={
-            BadInput: _bad_input,
-            LedgerFailed: _ledger_error,
-            HTTPException: _http_error,
-            sqlite3.Error: _store_error,
-            StillComputing: _still_computing,
-            Exception: _internal_error,
-        },
+        exception_handlers=dict.fromkeys((BadInput, HTTPException, sqlite3.Error, StillComputing, Exception), _failed),
     )
     inner.state.workspace = workspace
     inner.state.url = access.url
@@ -135,48 +128,33 @@ def page(request: Request, template: str, *, status: int = 200, **values: Any) -
     return HTMLResponse(text, status)
 
 
-async def _bad_input(request: Request, error: Exception) -> Response:
-    assert isinstance(error, BadInput)
-    status = 404 if isinstance(error, NotFound) else 503 if isinstance(error, StoreUnreadable) else 400
-    return _message(request, status, error.sentence)
-
-
-async def _ledger_error(request: Request, error: Exception) -> Response:
-    assert isinstance(error, LedgerFailed)
-    return _message(request, 503, unanswered(error))
-
-
-async def _http_error(request: Request, error: Exception) -> Response:
-    status = error.status_code if isinstance(error, HTTPException) else 500
-    said = (
-        say("There is no such page.")
-        if status == 404
-        else say("This cannot be done here (status {status}).", status=status)
-    )
+async def _failed(request: Request, error: Exception) -> Response:
+    match error:
+        case StillComputing():
+            return page(request, "waiting.html.jinja")
+        case LedgerFailed():
+            status, said = 503, unanswered(error)
+        case BadInput():
+            status = 404 if isinstance(error, NotFound) else 503 if isinstance(error, StoreUnreadable) else 400
+            said = error.sentence
+        case HTTPException(status_code=404):
+            status, said = 404, say("There is no such page.")
+        case HTTPException(status_code=status):
+            said = say("This cannot be done here (status {status}).", status=status)
+        case sqlite3.Error():
+            status, said = 503, say("The store cannot be read: {error}.", error=error)
+        case _:
+            kind = type(error).__name__
+            status = 500
+            said = say("Internal error: {kind}. Nothing was saved by this request; the terminal says more.", kind=kind)
     return _message(request, status, said)
-
-
-async def _store_error(request: Request, error: Exception) -> Response:
-    return _message(request, 503, say("The store cannot be read: {error}.", error=error))
-
-
-async def _still_computing(request: Request, _: Exception) -> Response:
-    return page(request, "waiting.html.jinja")
-
-
-async def _internal_error(request: Request, error: Exception) -> Response:
-    kind = type(error).__name__
-    said: Sentence = say(
-        "Internal error: {kind}. Nothing was saved by this request; the terminal says more.", kind=kind
-    )
-    return _message(request, 500, said)
 
 
 def _message(request: Request, status: int, said: Sentence) -> Response:
     """Return what went wrong: as JSON for a program, as a page for a person."""
     if is_for_programs(request.url.path):
         return failure(status, speak(said, request.state.lang))
-    if is_for_adk(request.url.path):
+    if request.url.path.startswith(ADK):
         return JSONResponse({"detail": speak(said, request.state.lang)}, status)
     session: WebSession | None = getattr(request.state, "session", None)
     sees_all = request.app.state.workspace is not None and session is not None and not session.person.only

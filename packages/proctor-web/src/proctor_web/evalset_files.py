@@ -235,7 +235,10 @@ def new_set(folder: Path, file: str, *, set_id: str = "", name: str = "", descri
     )
     if path.exists():
         raise BadInput("There is an eval set {file} already; nothing was written.", file=file)
-    _make_folder(path, file)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadInput("{path} cannot be written: {error}.", path=file, error=error.strerror or error) from None
     write.create(path, eval_set)
     return open_set(folder, file)
 
@@ -379,7 +382,8 @@ def change(
         after = digest_bytes(opened.path.read_bytes())
         if history is not None and after != opened.digest:
             history.add(opened.path, wanted.what, by, opened.data, after)
-        case = _changed_case(opened.eval_set, eval_set, wanted)
+        new = [case for case in eval_set.eval_cases if case.eval_id not in _ids(opened.eval_set)]
+        case = next(iter(new or [case for case in eval_set.eval_cases if case.eval_id in wanted.needed]), None)
         return Saved(
             file=file,
             case=case.eval_id if case is not None else "",
@@ -388,12 +392,6 @@ def change(
             copy=copy.name if copy else "",
         )
     raise AssertionError("unreachable")
-
-
-def _changed_case(before: EvalSet, after: EvalSet, wanted: EvalsetChange) -> EvalCase | None:
-    """Return the case that was added or changed; None where none was."""
-    new = [case for case in after.eval_cases if case.eval_id not in _ids(before)]
-    return next(iter(new or [case for case in after.eval_cases if case.eval_id in wanted.needed]), None)
 
 
 def _ids(eval_set: EvalSet) -> set[str]:
@@ -433,19 +431,8 @@ def checked_id(case_id: str) -> str:
     return case_id
 
 
-def _make_folder(path: Path, file: str) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise BadInput("{path} cannot be written: {error}.", path=file, error=error.strerror or error) from None
-
-
 def _check(opened: OpenedEvalset, needed: Sequence[str], expected: str | None) -> None:
-    """Refuse a change of what is not what it was.
-
-    Raises:
-        Conflict: it was changed.
-    """
+    """Refuse a change of what is not what it was."""
     if expected == opened.digest:
         return
     present = {case.eval_id: case for case in opened.eval_set.eval_cases}
@@ -476,11 +463,7 @@ def _loaded(path: Path, file: str, changed: int, size: int, inode: int) -> Loade
 
 
 def _parse(data: bytes, file: str) -> Loaded:
-    """Read a text; messages name the file by its path in the folder.
-
-    Raises:
-        BadInput: it cannot be read, or has half of a character, which neither ADK nor a browser can.
-    """
+    """Read a text; messages name the file by its path in the folder. Half of a character can neither ADK nor a browser read."""
     loaded = parse(data, Path(file))
     if _HALF.search(data) is not None:
         try:

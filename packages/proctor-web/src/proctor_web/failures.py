@@ -4,7 +4,7 @@ import msgspec
 from starlette.responses import JSONResponse, Response
 
 API = "/api/v1"  # what programs ask for lies below it
-ADK = ("/apps/", "/dev/", "/debug/")  # what clients of ADK's server ask for; its answers hold a `detail`
+ADK = ("/apps/", "/dev/", "/debug/")  # what clients of ADK's server ask for, answered here or not, with a `detail`
 KIND_BY_STATUS = {
     400: "bad_input",
     401: "not_signed_in",
@@ -36,11 +36,6 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True):
 def is_for_programs(path: str) -> bool:
     """True if an address is answered in JSON."""
     return path == API or path.startswith(f"{API}/")
-
-
-def is_for_adk(path: str) -> bool:
-    """True if an address is one of ADK's server, whether or not it is answered here."""
-    return path.startswith(ADK)
 
 
 def failure(status: int, message: str) -> Response:

@@ -62,7 +62,6 @@ def tasks_in(folder: Path) -> Iterator[tuple[Path, str]]:
 
 
 def _is_adk(folder: Path) -> bool:
-    """True if a folder holds an agent of google-adk."""
     code = (folder / "agent.py", folder / "__init__.py")
     return (folder / "root_agent.yaml").is_file() or any({"root_agent", "app"} & _defined(path).keys() for path in code)
 

@@ -178,9 +178,11 @@ class Guard:
             return self._refusal(scope, 503, unanswered(error)), b""
         if answer is not None:
             return answer, b""
+        path = f"{scope['path']}/"
+        most = max((most for part, most in self._most_bytes.items() if path.startswith(f"{part}/")), default=MOST_BYTES)
         try:
             async with asyncio.timeout(BODY_SECONDS):
-                body = await _body(scope, receive, self._most(scope["path"]))
+                body = await _body(scope, receive, most)
         except _NotWhole as error:
             return self._refusal(scope, error.status, error.why), b""
         except TimeoutError:
@@ -219,9 +221,8 @@ class Guard:
         if not self._access.answers(headers.get("host", ""), (scope.get("server") or ("", 0))[0]):
             return self._refusal(scope, 400, say("This host name is not answered here."))
         path: str = scope["path"]
-        if path.startswith("/static/") or (
-            self._access.has_login and path in PUBLIC and scope["method"] in SAFE_METHODS
-        ):
+        is_public = self._access.has_login and path in PUBLIC and scope["method"] in SAFE_METHODS
+        if path.startswith("/static/") or is_public:
             return None
         if path == HEALTH:
             return await self._health(scope)
@@ -230,9 +231,8 @@ class Guard:
         token = _query(scope, "token") if path == "/enter" else bearer(headers)
         waits = self._attempts.seconds_to_wait(address) if token is not None else 0
         if waits:
-            refused = self._refusal(
-                scope, 429, say("Too many wrong tokens. Try again in {seconds} seconds.", seconds=waits)
-            )
+            why = say("Too many wrong tokens. Try again in {seconds} seconds.", seconds=waits)
+            refused = self._refusal(scope, 429, why)
             refused.headers["retry-after"] = str(waits)
             return refused
         session = await self._ask(self._access.session, headers, client)
@@ -276,17 +276,11 @@ class Guard:
         if scope["method"] in SAFE_METHODS or session is None:
             return None
         if self._read_only and not is_about_passes(scope["method"], scope["path"]):
-            return self._refusal(
-                scope, 403, say("Nothing can be changed here: the server was started with --read-only.")
-            )
+            why = say("Nothing can be changed here: the server was started with --read-only.")
+            return self._refusal(scope, 403, why)
         if not session.csrf or is_ours(Headers(scope=scope), body, session.csrf):
             return None
         return self._refusal(scope, 403, say("This write did not come from a page of this server."))
-
-    def _most(self, path: str) -> int:
-        return max(
-            (most for part, most in self._most_bytes.items() if f"{path}/".startswith(f"{part}/")), default=MOST_BYTES
-        )
 
     async def _enter(self, scope: Scope, token: str, *, came_in: bool) -> Response | None:
         key = await self._ask(self._access.enter, token)
@@ -385,11 +379,7 @@ class _NotWhole(Exception):
 
 
 async def _body(scope: Scope, receive: Receive, most: int) -> bytes:
-    """Return all of the body.
-
-    Raises:
-        _NotWhole: it is too large, or ended before its length: half a comment is no comment.
-    """
+    """Return all of the body, unless it is too large or ended before its length: half a comment is no comment."""
     length = Headers(scope=scope).get("content-length")
     if length is not None and (not (length.isascii() and length.isdigit()) or int(length[:20]) > most):
         raise _NotWhole(413, say("The request is too large."))

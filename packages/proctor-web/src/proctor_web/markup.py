@@ -6,7 +6,7 @@ written. LaTeX becomes MathML here, so that the page needs neither a script nor 
 
 import re
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from html import escape
@@ -108,7 +108,7 @@ def show(text: str) -> "Markup":
 
     marked = "".join(piece if isinstance(piece, str) else keep(piece) for piece in pieces(cut))
     html = clean(_markdown().render(marked), tags=TAGS, attributes={}, link_rel=None)
-    shown = _converter().submit(_all_mathml, formulas).result()
+    shown = _converter().submit(lambda: [mathml(formula) for formula in formulas]).result()
 
     def put(found: re.Match[str]) -> str:
         before, number, after = found.groups("")
@@ -218,10 +218,6 @@ def _latex() -> "LatexToMathML":
     from math_core import LatexToMathML
 
     return LatexToMathML(fancy_error=False, allow_unreliable_rendering=True, macros=MACROS)
-
-
-def _all_mathml(formulas: Sequence[Formula]) -> list[str]:
-    return [mathml(formula) for formula in formulas]
 
 
 def mathml(formula: Formula) -> str:

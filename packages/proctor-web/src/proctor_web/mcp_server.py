@@ -22,14 +22,9 @@ from proctor.core.errors import ProctorError
 from proctor.core.version import __version__
 from proctor.i18n import speak
 from proctor.registry import unknown
-from proctor_web.comparing import comparison, gating, leaderboard, why
+from proctor_web.api import OPERATIONS
 from proctor_web.openapi import json_of
 from proctor_web.operations import Operation, checked
-from proctor_web.results import report
-from proctor_web.runs import actions, choices, progress
-from proctor_web.runs import listing as run_listing
-from proctor_web.samples import listing as sample_listing
-from proctor_web.samples import sample
 from proctor_web.workspace import Workspace
 
 ANSWER_BYTES = 8_000
@@ -57,11 +52,7 @@ TOOLS = (
     "list_baselines",
 )
 """The operations that an assistant needs to run, watch, judge and explain; the others are for people."""
-_OPERATIONS = (  # by module: pages take longer to load than everything else here
-    *(*choices.OPERATIONS, *actions.OPERATIONS, *progress.OPERATIONS, *run_listing.OPERATIONS, *report.OPERATIONS),
-    *(*comparison.OPERATIONS, *why.OPERATIONS, *gating.OPERATIONS, *leaderboard.OPERATIONS),
-    *(*sample_listing.OPERATIONS, *sample.OPERATIONS),
-)
+
 _CUTS = ((100, 4_000), (50, 2_000), (30, 1_000), (20, 500), (12, 300), (8, 200), (5, 120), (3, 80), (2, 40), (1, 20))
 _INSTRUCTIONS = (
     "Evaluate agents and models. list_choices names tasks and agents; start_run begins a run and get_progress follows it; "
@@ -80,7 +71,7 @@ async def serve(workspace: Workspace, lang: str, *, read_only: bool = False) -> 
 
 def make_server(workspace: Workspace, lang: str, *, read_only: bool = False) -> "Server[Any]":
     """Return the server of a workspace; `read_only` leaves out the tools that change something."""
-    allowed = (operation for operation in _OPERATIONS if operation.method == "GET" or not read_only)
+    allowed = (operation for operation in OPERATIONS if operation.method == "GET" or not read_only)
     served = {operation.name: operation for operation in allowed if operation.name in TOOLS}
     listed = [_tool(served[name]) for name in TOOLS if name in served]
 

@@ -75,16 +75,17 @@ def _operation(
     }
     if operation.given is None:
         return fields
-    schema = _resolved(schema_by_type[operation.given], components)
+    schema = schema_by_type[operation.given]
+    schema = components.get(schema.get("$ref", "").rpartition("/")[2], schema)
     in_path = path_fields(operation.path)
     required = schema.get("required", ())
-    parameters = [
-        _parameter(name, value, "path" if name in in_path else "query", is_required=name in in_path or name in required)
-        for name, value in schema["properties"].items()
-        if name in in_path or operation.method in IN_QUERY
-    ]
-    if parameters:
-        fields["parameters"] = parameters
+    for name, value in schema["properties"].items():
+        if name in in_path or operation.method in IN_QUERY:
+            where = "path" if name in in_path else "query"
+            is_required = name in in_path or name in required
+            more = {"explode": True} if value.get("type") == "array" else {}
+            parameter = {"name": name, "in": where, "required": is_required, "schema": value, **more}
+            fields.setdefault("parameters", []).append(parameter)
     if operation.method not in IN_QUERY:
         properties = {name: value for name, value in schema["properties"].items() if name not in in_path}
         body = {
@@ -109,19 +110,9 @@ def _json(description: str, schema: object) -> Mapping[str, Any]:
     return {"description": description, "content": {"application/json": {"schema": schema}}}
 
 
-def _parameter(name: str, schema: Mapping[str, Any], where: str, *, is_required: bool) -> Mapping[str, Any]:
-    more = {"explode": True} if schema.get("type") == "array" else {}
-    return {"name": name, "in": where, "required": is_required, "schema": schema, **more}
-
-
 def _is_data(returns: object) -> bool:
     """True for what becomes JSON: neither nothing, nor a response made by the function."""
     return returns not in (None, type(None)) and not (isinstance(returns, type) and issubclass(returns, Response))
-
-
-def _resolved(schema: Mapping[str, Any], components: Mapping[str, Any]) -> Mapping[str, Any]:
-    name = schema.get("$ref", "").rpartition("/")[2]
-    return components[name] if name else schema
 
 
 def _named_in(part: object, components: Mapping[str, object]) -> set[str]:

@@ -48,7 +48,6 @@ class Operation(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Return the name of the function."""
         return self.call.__name__
 
     @property
@@ -65,11 +64,6 @@ class Operation(NamedTuple):
     @property
     def returns(self) -> Any:
         return _hints(self.call)["return"]
-
-    @property
-    def takes_person(self) -> bool:
-        """True if it wants to know who asks."""
-        return "by" in _hints(self.call)
 
 
 def path_fields(path: str) -> Sequence[str]:
@@ -90,7 +84,7 @@ def _route(workspace: Workspace, operation: Operation) -> Route:
         values: dict[str, object] = {}
         if operation.given is not None:
             values["given"] = await _given(request, operation)
-        if operation.takes_person:
+        if "by" in _hints(operation.call):  # it wants to know who asks
             values["by"] = session_of(request).person.name
         if inspect.iscoroutinefunction(operation.call):
             result = await operation.call(workspace, **values)
@@ -114,7 +108,9 @@ async def _given(request: Request, operation: Operation) -> object:
         return read_filter(request, kind)
     try:
         fields = msgspec.json.decode(await request.body() or b"{}", type=dict[str, Any])
-        named = msgspec.convert(request.path_params, _only(kind, path_fields(operation.path)), strict=False)
+        types = get_type_hints(kind, include_extras=True)
+        in_path = msgspec.defstruct(kind.__name__, [(name, types[name]) for name in path_fields(operation.path)])
+        named = msgspec.convert(request.path_params, in_path, strict=False)
         return checked({**fields, **msgspec.structs.asdict(named)}, kind)
     except (msgspec.DecodeError, RecursionError) as error:
         raise BadInput("The body cannot be read: {error}.", error=error) from None
@@ -181,11 +177,7 @@ def checked_filter(texts: Mapping[str, object], kind: type[T]) -> T:
 
 
 def _checked(given: T) -> T:
-    """Return it if stores and files can take its numbers and texts.
-
-    Raises:
-        msgspec.ValidationError: a number is too large, or a text holds a NUL.
-    """
+    """Return it if stores and files can take its numbers and texts."""
     assert isinstance(given, msgspec.Struct)
     for field in msgspec.structs.fields(given):
         value = getattr(given, field.name)
@@ -206,12 +198,6 @@ def _check_known(names: Sequence[str], kind: type[Any]) -> None:
 
 def _names(kind: type[Any]) -> frozenset[str]:
     return frozenset(field.encode_name for field in msgspec.structs.fields(kind))
-
-
-def _only(kind: type[Any], names: Sequence[str]) -> type[Any]:
-    """Return a struct with some of the fields."""
-    types = get_type_hints(kind, include_extras=True)
-    return msgspec.defstruct(kind.__name__, [(name, types[name]) for name in names])
 
 
 def _lists(kind: type[Any]) -> frozenset[str]:

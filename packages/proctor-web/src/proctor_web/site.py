@@ -9,24 +9,21 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
 
+from proctor_web.api import OPERATIONS
 from proctor_web.app import app
 from proctor_web.auth import Access
 from proctor_web.authoring import pages as authoring
 from proctor_web.chats import adk_evals, adk_sessions
 from proctor_web.chats import pages as chats
-from proctor_web.chats import service as chat_service
 from proctor_web.comparing import pages as comparing
 from proctor_web.failures import API
-from proctor_web.inspecting import audit_pages, audits, findings
+from proctor_web.inspecting import audit_pages
 from proctor_web.inspecting import pages as inspecting
 from proctor_web.operations import Operation, api_routes
 from proctor_web.results import pages as results
-from proctor_web.results import report
 from proctor_web.reviewing import pages as reviewing_pages
-from proctor_web.reviewing import queues
 from proctor_web.runs import pages as run_pages
-from proctor_web.samples import list_pages, listing, sample_pages
-from proctor_web.team import log
+from proctor_web.samples import list_pages, sample_pages
 from proctor_web.team import pages as team_pages
 from proctor_web.team.login import Login
 from proctor_web.workspace import Workspace
@@ -48,7 +45,7 @@ def site(
     """Return the app of a workspace, for those who have access, by a login at a provider if there is one."""
     workspace.ledger = access.ledger
     routes = [
-        Route("/", _home),
+        Route("/", lambda _: RedirectResponse(FIRST_PAGE, 303)),
         Route(f"{API}/openapi.json", _description),
         *api_routes(workspace, operations()),
         *pages(workspace),
@@ -61,19 +58,7 @@ def site(
 
 def operations() -> Sequence[Operation]:
     """Return everything that programs can ask for."""
-    return [
-        *authoring.OPERATIONS,
-        *chat_service.OPERATIONS,
-        *comparing.OPERATIONS,
-        *audits.OPERATIONS,
-        *findings.OPERATIONS,
-        *listing.OPERATIONS,
-        *queues.OPERATIONS,
-        *report.OPERATIONS,
-        *run_pages.OPERATIONS,
-        *sample_pages.OPERATIONS,
-        *log.OPERATIONS,
-    ]
+    return OPERATIONS
 
 
 def pages(workspace: Workspace) -> Sequence[BaseRoute]:
@@ -97,7 +82,3 @@ def _description(_: Request) -> Response:
     from proctor_web.openapi import describe
 
     return Response(msgspec.json.encode(describe(operations())), media_type="application/json")
-
-
-async def _home(_: Request) -> Response:
-    return RedirectResponse(FIRST_PAGE, 303)

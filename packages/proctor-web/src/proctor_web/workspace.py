@@ -81,7 +81,6 @@ class Workspace:
         return run_id if len(self.stores) == 1 else f"{run_id}@{store}"
 
     def first_address(self) -> str:
-        """Return the whole address of the first store."""
         store = next(iter(self.stores.values()))
         return self.addresses.get(store.url, store.url)
 

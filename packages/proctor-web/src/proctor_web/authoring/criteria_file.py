@@ -18,7 +18,6 @@ from proctor_adapters.evalsets.noun import camel
 from proctor_adapters.evalsets.read import file_bytes
 from proctor_judging.matching.adk_rules import MatchType
 from proctor_web.evalset_files import Conflict, SetReference, folder_of, inside, list_sets
-from proctor_web.operations import Operation
 from proctor_web.workspace import Workspace
 
 ABOUT: Mapping[str, Sentence] = {
@@ -66,10 +65,9 @@ class CriteriaView(msgspec.Struct, frozen=True, kw_only=True):
     problem: Sentence | None = None
 
 
-class CriteriaChange(msgspec.Struct, frozen=True, kw_only=True):
+class CriteriaChange(SetReference, frozen=True, kw_only=True):
     """The metrics to score by; `digest` is that of the criteria as they were read."""
 
-    file: str
     digest: str
     metrics: tuple[MetricChoice, ...]
 
@@ -204,9 +202,3 @@ def _merged(old: Mapping[str, object], new: Mapping[str, object]) -> dict[str, o
         elif before != value:
             merged[name] = value
     return merged
-
-
-OPERATIONS: Sequence[Operation] = (
-    Operation("GET", "/evalsets/criteria", get_criteria),
-    Operation("PUT", "/evalsets/criteria", change_criteria),
-)

@@ -1,7 +1,6 @@
 """What programs and pages can ask of the eval sets of a workspace: list, open, change, take back."""
 
 import json
-from collections.abc import Sequence
 from typing import Annotated, Any
 
 import msgspec
@@ -13,8 +12,7 @@ from proctor_adapters.evalsets.noun import as_json
 from proctor_adapters.evalsets.read import Shape, case_of
 from proctor_adapters.evalsets.schema import EvalCase, EvalSet, texts
 from proctor_web import evalset_files as files
-from proctor_web.evalset_files import History, OpenedEvalset, Saved, SetFile, folder_of
-from proctor_web.operations import Operation
+from proctor_web.evalset_files import History, OpenedEvalset, Saved, SetFile, SetReference, folder_of
 from proctor_web.workspace import Workspace
 
 ASKED_CHARACTERS = 300
@@ -27,19 +25,17 @@ class SetFilter(msgspec.Struct, frozen=True, kw_only=True):
     text: str = ""
 
 
-class SetGiven(msgspec.Struct, frozen=True, kw_only=True):
+class SetGiven(SetReference, frozen=True, kw_only=True):
     """A request for cases of a set: those that contain a text, after a given case, at most `size`."""
 
-    file: str
     text: str = ""
     after: str = ""
     size: Size = 50
 
 
-class CaseGiven(msgspec.Struct, frozen=True, kw_only=True):
+class CaseGiven(SetReference, frozen=True, kw_only=True):
     """A case of a set."""
 
-    file: str
     case: str
 
 
@@ -68,21 +64,16 @@ class NewCase(msgspec.Struct, frozen=True, kw_only=True):
     value: dict[str, Any]
 
 
-class CaseChange(msgspec.Struct, frozen=True, kw_only=True):
-    """What to write in place of a case; `digest` is that of the case or of the file as it was read."""
-
-    file: str
-    case: str
-    digest: str
-    value: dict[str, Any]
-
-
-class CaseAct(msgspec.Struct, frozen=True, kw_only=True):
+class CaseAct(CaseGiven, frozen=True, kw_only=True):
     """A case to duplicate or delete; `digest` is that of the case or of the file as it was read."""
 
-    file: str
-    case: str
     digest: str
+
+
+class CaseChange(CaseAct, frozen=True, kw_only=True):
+    """What to write in place of a case; `digest` is that of the case or of the file as it was read."""
+
+    value: dict[str, Any]
 
 
 class CaseMove(msgspec.Struct, frozen=True, kw_only=True):
@@ -94,10 +85,9 @@ class CaseMove(msgspec.Struct, frozen=True, kw_only=True):
     digest: str
 
 
-class UndoGiven(msgspec.Struct, frozen=True, kw_only=True):
+class UndoGiven(SetReference, frozen=True, kw_only=True):
     """The change to take back, by its number."""
 
-    file: str
     number: int
 
 
@@ -246,9 +236,8 @@ def open_case(workspace: Workspace, given: CaseGiven) -> CaseView:
 
 def add_case(workspace: Workspace, given: NewCase, by: str) -> Saved:
     """Add a case to a set."""
-    case = _case(given.value)
     history = workspace.kept(History)
-    return files.save_case(folder_of(workspace), given.file, case, history=history, by=by)
+    return files.save_case(folder_of(workspace), given.file, _case(given.value), history=history, by=by)
 
 
 def change_case(workspace: Workspace, given: CaseChange, by: str) -> Saved:
@@ -327,18 +316,3 @@ def _holds(case: EvalCase, wanted: str) -> bool:
         for text in texts(content)
     ]
     return any(wanted in text.casefold() for text in (case.eval_id, _asked(case), *said))
-
-
-OPERATIONS: Sequence[Operation] = (
-    Operation("GET", "/evalsets", list_sets),
-    Operation("POST", "/evalsets", create_set),
-    Operation("GET", "/evalsets/set", open_set),
-    Operation("PATCH", "/evalsets/set", change_set),
-    Operation("GET", "/evalsets/case", open_case),
-    Operation("POST", "/evalsets/case", add_case),
-    Operation("PUT", "/evalsets/case", change_case),
-    Operation("DELETE", "/evalsets/case", delete_case),
-    Operation("POST", "/evalsets/case/duplicate", duplicate_case),
-    Operation("POST", "/evalsets/case/move", move_case),
-    Operation("POST", "/evalsets/undo", undo),
-)

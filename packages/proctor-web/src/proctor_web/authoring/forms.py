@@ -13,20 +13,7 @@ from msgspec.structs import replace
 
 from proctor.core.sentence import Sentence, say
 from proctor.core.validation import describe_malformed
-from proctor_adapters.evalsets.schema import (
-    PERSONAS,
-    Content,
-    ConversationScenario,
-    EvalCase,
-    FunctionCall,
-    IntermediateData,
-    Invocation,
-    InvocationEvent,
-    Part,
-    Rubric,
-    RubricContent,
-    SessionInput,
-)
+from proctor_adapters.evalsets import schema
 from proctor_web.auth import MOST_FIELDS
 
 DEEPEST = 6
@@ -89,7 +76,7 @@ class CaseForm(msgspec.Struct, frozen=True, kw_only=True):
 Problems = Mapping[str, Sentence]
 
 
-def form_of(case: EvalCase) -> CaseForm:
+def form_of(case: schema.EvalCase) -> CaseForm:
     scenario, session = case.conversation_scenario, case.session_input
     persona = scenario.user_persona if scenario is not None else None
     return CaseForm(
@@ -191,7 +178,7 @@ def act(form: CaseForm, what: str) -> CaseForm:
         return form
 
 
-def case_from(form: CaseForm, base: EvalCase) -> tuple[EvalCase, Problems]:
+def case_from(form: CaseForm, base: schema.EvalCase) -> tuple[schema.EvalCase, Problems]:
     """Return the case that a form describes, made from the one it was filled with, and what is wrong by field."""
     problems: dict[str, Sentence] = {}
     case = replace(
@@ -211,10 +198,12 @@ def case_from(form: CaseForm, base: EvalCase) -> tuple[EvalCase, Problems]:
     return replace(case, conversation=turns, conversation_scenario=None), problems
 
 
-def with_calls(data: IntermediateData | None, calls: Sequence[FunctionCall]) -> IntermediateData | None:
+def with_calls(
+    data: schema.IntermediateData | None, calls: Sequence[schema.FunctionCall]
+) -> schema.IntermediateData | None:
     """Return what was recorded of a turn with other calls; the results of calls that are gone go with them."""
     if data is None:
-        return IntermediateData(tool_uses=list(calls)) if calls else None
+        return schema.IntermediateData(tool_uses=list(calls)) if calls else None
     before = data.calls()
     if list(calls) == before:
         return data
@@ -238,41 +227,31 @@ def with_calls(data: IntermediateData | None, calls: Sequence[FunctionCall]) -> 
             content = event.content if event.content is None else replace(event.content, parts=parts)
             events.append(replace(event, content=content))
     if left:
-        author = next(
-            (event.author for event in data.invocation_events if event.author != "user"),
-            "agent",
-        )
-        content = Content(role="model", parts=[Part(function_call=call) for call in left])
-        events.append(InvocationEvent(author=author, content=content))
+        author = next((event.author for event in data.invocation_events if event.author != "user"), "agent")
+        content = schema.Content(role="model", parts=[schema.Part(function_call=call) for call in left])
+        events.append(schema.InvocationEvent(author=author, content=content))
     return replace(data, invocation_events=events)
 
 
-def _turn_row(index: int, turn: Invocation) -> TurnRow:
-    data = turn.intermediate_data
-    calls = data.calls() if data is not None else []
+def _turn_row(index: int, turn: schema.Invocation) -> TurnRow:
+    data = turn.intermediate_data or schema.IntermediateData()
+    parts = [part for event in data.invocation_events if event.content for part in event.content.parts or ()]
+    others = sum(part.function_call is None for part in parts)
+    also = len(data.tool_responses) + len(data.intermediate_responses) + others
     return TurnRow(
         origin=str(index),
         user=_text_rows(turn.user_content) or (TextRow(),),
         response=_text_rows(turn.final_response) or (TextRow(),),
         calls=tuple(
             CallRow(origin=str(number), name=line(call.name), arguments=arguments_text(call.args))
-            for number, call in enumerate(calls)
+            for number, call in enumerate(data.calls())
         ),
         rubrics=_rubric_rows(turn.rubrics),
-        also=str(_also(data) or ""),
+        also=str(also or ""),
     )
 
 
-def _also(data: IntermediateData | None) -> int:
-    if data is None:
-        return 0
-    parts = [part for event in data.invocation_events if event.content for part in event.content.parts or ()]
-    return (
-        len(data.tool_responses) + len(data.intermediate_responses) + sum(part.function_call is None for part in parts)
-    )
-
-
-def _text_rows(content: Content | None) -> tuple[TextRow, ...]:
+def _text_rows(content: schema.Content | None) -> tuple[TextRow, ...]:
     parts = (content.parts if content is not None else None) or ()
     return tuple(
         TextRow(origin=str(index), text=lines(part.text or ""), shows=lines(_shown(part)))
@@ -280,7 +259,7 @@ def _text_rows(content: Content | None) -> tuple[TextRow, ...]:
     )
 
 
-def _shown(part: Part) -> str:
+def _shown(part: schema.Part) -> str:
     """Return what a part is that is not edited as text; '' for a text."""
     if part.inline_data is not None:
         size = len(part.inline_data.data or "") * 3 // 4
@@ -294,15 +273,15 @@ def _shown(part: Part) -> str:
     return f"💭 {part.text}" if part.thought else "" if part.text is not None else "…"
 
 
-def _rubric_rows(rubrics: Sequence[Rubric] | None) -> tuple[RubricRow, ...]:
+def _rubric_rows(rubrics: Sequence[schema.Rubric] | None) -> tuple[RubricRow, ...]:
     return tuple(
         RubricRow(origin=str(index), id=line(rubric.rubric_id), text=lines(rubric.rubric_content.text_property or ""))
         for index, rubric in enumerate(rubrics or ())
     )
 
 
-def _turn(row: TurnRow, base: EvalCase, at: str, problems: dict[str, Sentence]) -> Invocation:
-    old = _origin(base.conversation or (), row.origin) or Invocation(user_content=Content(role="user"))
+def _turn(row: TurnRow, base: schema.EvalCase, at: str, problems: dict[str, Sentence]) -> schema.Invocation:
+    old = _origin(base.conversation or (), row.origin) or schema.Invocation(user_content=schema.Content(role="user"))
     user = _content(row.user, old.user_content, "user")
     if user is None:
         problems[f"{at}.user.0.text"] = say("The user says nothing in this turn.")
@@ -314,14 +293,14 @@ def _turn(row: TurnRow, base: EvalCase, at: str, problems: dict[str, Sentence]) 
     ]
     return replace(
         old,
-        user_content=user or Content(role="user", parts=[]),
+        user_content=user or schema.Content(role="user", parts=[]),
         final_response=_content(row.response, old.final_response, "model"),
         intermediate_data=with_calls(data, calls),
         rubrics=_rubrics(row.rubrics, old.rubrics, f"{at}.rubrics", problems),
     )
 
 
-def _content(rows: Sequence[TextRow], old: Content | None, role: str) -> Content | None:
+def _content(rows: Sequence[TextRow], old: schema.Content | None, role: str) -> schema.Content | None:
     """Return a message; None if nothing is in it, but one that was empty stays."""
     before = (old.parts if old is not None else None) or ()
     parts = []
@@ -329,7 +308,7 @@ def _content(rows: Sequence[TextRow], old: Content | None, role: str) -> Content
         part = _origin(before, row.origin)
         if part is None:
             if row.text:
-                parts.append(Part(text=row.text))
+                parts.append(schema.Part(text=row.text))
         elif _shown(part):
             parts.append(part)
         elif row.text or not part.text:
@@ -338,10 +317,10 @@ def _content(rows: Sequence[TextRow], old: Content | None, role: str) -> Content
         return old if role == "model" or any(part.text or _shown(part) for part in parts) else None
     if not parts:
         return None
-    return replace(old, parts=parts) if old is not None else Content(role=role, parts=parts)
+    return replace(old, parts=parts) if old is not None else schema.Content(role=role, parts=parts)
 
 
-def _call(row: CallRow, old: FunctionCall | None, at: str, problems: dict[str, Sentence]) -> FunctionCall:
+def _call(row: CallRow, old: schema.FunctionCall | None, at: str, problems: dict[str, Sentence]) -> schema.FunctionCall:
     if not row.name.strip():
         problems[f"{at}.name"] = say("Name the tool that is called.")
     args = old.args if old is not None else None
@@ -350,13 +329,13 @@ def _call(row: CallRow, old: FunctionCall | None, at: str, problems: dict[str, S
     elif old is None or old.args is None or row.arguments != _json(old.args):
         args = _object(row.arguments, f"{at}.arguments", problems) or {}
     if old is None:
-        return FunctionCall(name=row.name.strip(), args=args)
+        return schema.FunctionCall(name=row.name.strip(), args=args)
     return replace(old, name=_kept(row.name, old.name, line).strip(), args=args)
 
 
 def _rubrics(
-    rows: Sequence[RubricRow], old: Sequence[Rubric] | None, at: str, problems: dict[str, Sentence]
-) -> list[Rubric] | None:
+    rows: Sequence[RubricRow], old: Sequence[schema.Rubric] | None, at: str, problems: dict[str, Sentence]
+) -> list[schema.Rubric] | None:
     rubrics = []
     for index, row in enumerate(rows):
         before = _origin(old or (), row.origin)
@@ -364,7 +343,9 @@ def _rubrics(
             problems[f"{at}.{index}.text"] = say("Write what a judge shall check, or remove the rubric.")
         rubric_id = _kept(row.id, before.rubric_id if before is not None else "", line).strip() or f"rubric-{index + 1}"
         if before is None:
-            rubrics.append(Rubric(rubric_id=rubric_id, rubric_content=RubricContent(text_property=row.text)))
+            rubrics.append(
+                schema.Rubric(rubric_id=rubric_id, rubric_content=schema.RubricContent(text_property=row.text))
+            )
         else:
             text = before.rubric_content.text_property
             content = replace(before.rubric_content, text_property=_kept(row.text, text, lines))
@@ -376,10 +357,12 @@ def _rubrics(
     return rubrics or (None if not old else [] if old == [] else None)
 
 
-def _session(form: CaseForm, old: SessionInput | None, problems: dict[str, Sentence]) -> SessionInput | None:
+def _session(
+    form: CaseForm, old: schema.SessionInput | None, problems: dict[str, Sentence]
+) -> schema.SessionInput | None:
     if old is None and not any((form.app_name, form.user_id, form.session_id, form.state.strip())):
         return None
-    before = old or SessionInput(app_name="", user_id="")
+    before = old or schema.SessionInput(app_name="", user_id="")
     return replace(
         before,
         app_name=_kept(form.app_name, before.app_name, line),
@@ -390,7 +373,7 @@ def _session(form: CaseForm, old: SessionInput | None, problems: dict[str, Sente
     )
 
 
-def _scenario(form: CaseForm, base: EvalCase, problems: dict[str, Sentence]) -> ConversationScenario:
+def _scenario(form: CaseForm, base: schema.EvalCase, problems: dict[str, Sentence]) -> schema.ConversationScenario:
     old = base.conversation_scenario
     for name, text in (("starting_prompt", form.starting_prompt), ("plan", form.plan)):
         if not text.strip():
@@ -400,9 +383,11 @@ def _scenario(form: CaseForm, base: EvalCase, problems: dict[str, Sentence]) -> 
         persona = old.user_persona
     elif isinstance(persona, str) and persona.startswith("{"):
         persona = _object(persona, "persona", problems)
-    elif persona is not None and persona not in PERSONAS:
-        problems["persona"] = say("Known personas: {known}. Or write one as a JSON object.", known=", ".join(PERSONAS))
-    return ConversationScenario(
+    elif persona is not None and persona not in schema.PERSONAS:
+        problems["persona"] = say(
+            "Known personas: {known}. Or write one as a JSON object.", known=", ".join(schema.PERSONAS)
+        )
+    return schema.ConversationScenario(
         starting_prompt=_kept(form.starting_prompt, old.starting_prompt if old is not None else "", lines),
         conversation_plan=_kept(form.plan, old.conversation_plan if old is not None else "", lines),
         user_persona=persona,
@@ -423,16 +408,12 @@ def _state(
 
 
 def _object(text: str, at: str, problems: dict[str, Sentence]) -> dict[str, Any] | None:
-    """Return the JSON object of a field; None, with a problem, if it is none."""
     try:
         value = json.loads(text, parse_constant=_refuse)
     except json.JSONDecodeError as error:
-        problems[at] = say(
-            "This is no JSON: line {line}, column {column}: {error}.",
-            line=error.lineno,
-            column=error.colno,
-            error=describe_malformed(error),
-        )
+        where = {"line": error.lineno, "column": error.colno}
+        why = describe_malformed(error)
+        problems[at] = say("This is no JSON: line {line}, column {column}: {error}.", **where, error=why)
     except (ValueError, RecursionError):
         problems[at] = say("This is no JSON that can be kept: a number is too large, or it is nested too deep.")
     else:

@@ -30,7 +30,6 @@ from proctor_web.operations import convert, read, read_filter
 from proctor_web.runs import choices, permitted
 from proctor_web.workspace import Found, NotFound, Workspace
 
-OPERATIONS = (*editing.OPERATIONS, *criteria_file.OPERATIONS, *results.OPERATIONS)
 BASE_BYTES = 32_000_000
 CHANGES: Mapping[str, tuple[type[Any], Callable[..., object]]] = {  # of a whole set, by the end of their address
     "set": (editing.SetChange, editing.change_set),
@@ -59,7 +58,6 @@ class Bases:
         return digest
 
     def find(self, digest: str) -> EvalCase | None:
-        """Return a case that was kept."""
         kept = self._cases.get(digest)
         return kept[0] if kept is not None else None
 
@@ -132,10 +130,7 @@ class _AuthoringPages:
         given = editing.NewSet(file=f"{name}.evalset.json", description=fields.get("description", "").strip())
         return _to("/evalsets/set", file=editing.create_set(self._workspace, given).file)
 
-    def set(self, request: Request) -> Response:
-        return self._set(request)
-
-    def _set(self, request: Request, *, wrong: Sentence | None = None, status: int = 200) -> Response:
+    def set(self, request: Request, *, wrong: Sentence | None = None, status: int = 200) -> Response:
         given = read_filter(request, editing.SetGiven, also=("run", "done"))
         opened = files.open_set(folder_of(self._workspace), given.file)
         view = editing.view_of(self._workspace, opened, given)
@@ -188,9 +183,8 @@ class _AuthoringPages:
         return answer
 
     def _set_of(self, request: Request, file: str, *, wrong: Sentence, status: int) -> Response:
-        """Show a set that a form names, with what was wrong."""
         scope = {**request.scope, "query_string": urlencode({"file": file}).encode()}
-        return self._set(Request(scope), wrong=wrong, status=status)
+        return self.set(Request(scope), wrong=wrong, status=status)
 
     def case(self, request: Request) -> Response:
         address = read_filter(request, CaseAddress, also=("agent", "done"))
@@ -296,7 +290,11 @@ class _AuthoringPages:
             is_long=not forms.is_editable(draft.form),
             **msgspec.structs.asdict(draft),
             tools=known,
-            advice=_advice(draft.form, known),
+            advice={
+                f"turns.{index}.calls.{number}": list(tools.advise(call.name, call.arguments, known))
+                for index, turn in enumerate(draft.form.turns)
+                for number, call in enumerate(turn.calls)
+            },
             personas=PERSONAS,
             previous=ids[at - 1] if at else "",
             next=ids[at + 1] if at else "",
@@ -373,16 +371,16 @@ class _AuthoringPages:
             return self._set_of(request, given.file, wrong=error.sentence, status=422)
         return _to("/evalsets/set", file=given.file, run=started.run)
 
-    def criteria(self, request: Request) -> Response:
-        given = read_filter(request, SetReference, also=("done",))
-        return self._criteria(request, given.file)
-
-    def _criteria(self, request: Request, file: str, *, wrong: Sentence | None = None) -> Response:
-        view = criteria_file.get_criteria(self._workspace, SetReference(file=file))
-        status = 200 if wrong is None else 422
-        done = request.query_params.get("done", "")
+    def criteria(self, request: Request, *, file: str | None = None, wrong: Sentence | None = None) -> Response:
+        given = read_filter(request, SetReference, also=("done",)) if file is None else SetReference(file=file)
         return page(
-            request, "authoring/criteria.html.jinja", status=status, view=view, file=file, wrong=wrong, done=done
+            request,
+            "authoring/criteria.html.jinja",
+            status=200 if wrong is None else 422,
+            view=criteria_file.get_criteria(self._workspace, given),
+            file=given.file,
+            wrong=wrong,
+            done=request.query_params.get("done", ""),
         )
 
     def change_criteria(self, request: Request, fields: Mapping[str, str]) -> Response:
@@ -402,12 +400,11 @@ class _AuthoringPages:
         except NotFound:
             raise
         except BadInput as error:
-            return self._criteria(request, file, wrong=error.sentence)
+            return self.criteria(request, file=file, wrong=error.sentence)
         return _to("/evalsets/criteria", file=file, done="saved")
 
 
 def _field_name(name: str) -> Sentence:
-    """Return what people call a field of the form."""
     match name.split("."):
         case ["turns", turn, "calls", call, *_]:
             return say("Turn {turn}, call {call}", turn=int(turn) + 1, call=int(call) + 1)
@@ -426,15 +423,6 @@ def _field_name(name: str) -> Sentence:
     return say("Session: what the conversation begins with, and ends with")
 
 
-def _advice(given: CaseForm, known: Mapping[str, tools.ToolHelp]) -> Mapping[str, Sequence[Sentence]]:
-    """Return what is odd about each expected call, by the path of its row."""
-    return {
-        f"turns.{index}.calls.{number}": list(tools.advise(call.name, call.arguments, known))
-        for index, turn in enumerate(given.turns)
-        for number, call in enumerate(turn.calls)
-    }
-
-
 def _actual(given: CaseForm, outcome: CaseOutcome | None, attempt: int) -> Mapping[int, ShownTurn]:
     """Return the actual turns by the row they are shown next to: the same index, if the case has as many turns."""
     turns = {}
@@ -444,11 +432,7 @@ def _actual(given: CaseForm, outcome: CaseOutcome | None, attempt: int) -> Mappi
         row = given.turns[turn.place]
         expected = "\n".join(part.text for part in row.response if part.text)
         calls = [
-            (
-                _call_text(call),
-                position < len(row.calls) and _is(call, row.calls[position]),
-            )
-            for position, call in enumerate(turn.calls)
+            (_call_text(call), at < len(row.calls) and _is(call, row.calls[at])) for at, call in enumerate(turn.calls)
         ]
         turns[turn.place] = ShownTurn(turn, *diff_words(expected, turn.response), calls)
     return turns

@@ -10,24 +10,14 @@ from msgspec.structs import replace
 from proctor.core.errors import BadInput
 from proctor.core.run import RunState
 from proctor.core.sentence import say
-from proctor_adapters.evalsets import cases
+from proctor_adapters.evalsets import cases, schema
 from proctor_adapters.evalsets.outcomes import CaseOutcome, Status, TurnOutcome, outcome_of
 from proctor_adapters.evalsets.read import set_id
-from proctor_adapters.evalsets.schema import (
-    Content,
-    EvalCase,
-    EvalSet,
-    FunctionCall,
-    IntermediateData,
-    Invocation,
-    Part,
-)
 from proctor_ci.request import RunRequest
 from proctor_web import evalset_files as files
 from proctor_web.authoring.editing import CaseGiven
 from proctor_web.authoring.forms import with_calls
 from proctor_web.evalset_files import History, OpenedEvalset, Saved, SetReference, folder_of
-from proctor_web.operations import Operation
 from proctor_web.runs.actions import Started, run_or_start, start_run
 from proctor_web.runs.launcher import Launcher
 from proctor_web.workspace import Found, NotFound, Workspace
@@ -58,27 +48,22 @@ class CaseInRun(msgspec.Struct, frozen=True, kw_only=True):
     scores: Mapping[str, float | None] = {}
 
 
-class CaseResult(msgspec.Struct, frozen=True, kw_only=True):
+class CaseResult(CaseGiven, frozen=True, kw_only=True):
     """A run whose result for a case is asked for."""
 
-    file: str
-    case: str
     run: str
 
 
-class Accept(msgspec.Struct, frozen=True, kw_only=True):
+class Accept(CaseResult, frozen=True, kw_only=True):
     """What of an actual result becomes the expectation; every turn if `turn` is None. `digest` is that of the case or the file."""
 
-    file: str
-    case: str
-    run: str
     digest: str
     what: What = "both"
     attempt: Annotated[int, msgspec.Meta(ge=0)] = 0
     turn: Annotated[int, msgspec.Meta(ge=0)] | None = None
 
 
-class Selected(msgspec.Struct, frozen=True, kw_only=True):
+class Selected(SetReference, frozen=True, kw_only=True):
     """Cases to run with an agent; all if none is named.
 
     Attributes:
@@ -87,7 +72,6 @@ class Selected(msgspec.Struct, frozen=True, kw_only=True):
         store: the store to write, where several are open.
     """
 
-    file: str
     agent: str
     cases: tuple[str, ...] = ()
     judge: str = ""
@@ -133,9 +117,9 @@ def case_result(workspace: Workspace, given: CaseResult) -> CaseOutcome:
 
 def accept_result(workspace: Workspace, given: Accept, by: str = "") -> Saved:
     """Make what the agent did the expectation of a case: its response, its calls, or both."""
-    outcome = case_result(workspace, CaseResult(file=given.file, case=given.case, run=given.run))
+    outcome = case_result(workspace, given)
 
-    def edit(eval_set: EvalSet) -> EvalSet:
+    def edit(eval_set: schema.EvalSet) -> schema.EvalSet:
         case = cases.find(eval_set, given.case)
         return cases.put(eval_set, given.case, accepted(case, outcome, given.what, given.attempt, given.turn))
 
@@ -149,7 +133,9 @@ def accept_result(workspace: Workspace, given: Accept, by: str = "") -> Saved:
     )
 
 
-def accepted(case: EvalCase, outcome: CaseOutcome, what: What, attempt: int, turn: int | None = None) -> EvalCase:
+def accepted(
+    case: schema.EvalCase, outcome: CaseOutcome, what: What, attempt: int, turn: int | None = None
+) -> schema.EvalCase:
     """Return a case that expects what the agent did, in one turn or in all.
 
     Raises:
@@ -282,34 +268,25 @@ def _path(task: str) -> tuple[Path | None, tuple[str, ...]]:
         return None, ()
 
 
-def _accepted(turn: Invocation, actual: TurnOutcome, what: What) -> Invocation:
+def _accepted(turn: schema.Invocation, actual: TurnOutcome, what: What) -> schema.Invocation:
     changed = turn
     if what in ("response", "both"):
         old = turn.final_response
         others = [part for part in (old.parts if old is not None else None) or () if part.text is None or part.thought]
-        parts = [*others, Part(text=actual.response)]
-        content = replace(old, parts=parts) if old is not None else Content(role="model", parts=parts)
+        parts = [*others, schema.Part(text=actual.response)]
+        content = replace(old, parts=parts) if old is not None else schema.Content(role="model", parts=parts)
         changed = replace(changed, final_response=content if actual.response else None)
     if what in ("calls", "both"):
         calls = [_call(call, turn.intermediate_data, position) for position, call in enumerate(actual.calls)]
         data = with_calls(turn.intermediate_data, calls)
-        changed = replace(changed, intermediate_data=data if data is not None else IntermediateData())
+        changed = replace(changed, intermediate_data=data if data is not None else schema.IntermediateData())
     return changed
 
 
-def _call(actual: Mapping[str, Any], data: IntermediateData | None, place: int) -> FunctionCall:
+def _call(actual: Mapping[str, Any], data: schema.IntermediateData | None, place: int) -> schema.FunctionCall:
     """Return an actual call as an expected one; one that is expected already stays as it is."""
     before = data.calls() if data is not None else []
     same = [call for call in before if call.name == actual["name"] and call.args == actual["args"]]
     if place < len(before) and before[place] in same:
         return before[place]
-    return same[0] if same else FunctionCall(name=actual["name"], args=actual["args"])
-
-
-OPERATIONS: Sequence[Operation] = (
-    Operation("GET", "/evalsets/runs", list_runs_of_set),
-    Operation("POST", "/evalsets/runs", run_cases),
-    Operation("GET", "/evalsets/case/history", case_history),
-    Operation("GET", "/evalsets/case/result", case_result),
-    Operation("POST", "/evalsets/case/accept", accept_result),
-)
+    return same[0] if same else schema.FunctionCall(name=actual["name"], args=actual["args"])

@@ -139,14 +139,11 @@ def _calls(cases: Sequence[EvalCase]) -> Iterable[tuple[str, Mapping[str, Any]]]
 def _with_examples(tool: ToolHelp, args: Mapping[str, object]) -> ToolHelp:
     parameters = {parameter.name: parameter for parameter in tool.parameters}
     for key, value in args.items():
-        parameter = parameters.get(key, Parameter(name=key, type="" if tool.declared else _type(value)))
+        kind = next((name for name, types in _TYPES.items() if type(value) in types and not tool.declared), "")
+        parameter = parameters.get(key, Parameter(name=key, type=kind))
         if not parameter.example and (not tool.declared or key in parameters):
             text = json.dumps(value, ensure_ascii=False)
             parameters[key] = msgspec.structs.replace(
                 parameter, example=text if len(text) <= EXAMPLE_CHARACTERS else "…"
             )
     return msgspec.structs.replace(tool, parameters=tuple(parameters.values()))
-
-
-def _type(value: object) -> str:
-    return next((name for name, types in _TYPES.items() if type(value) in types), "")

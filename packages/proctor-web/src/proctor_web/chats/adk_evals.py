@@ -12,7 +12,7 @@ import shutil
 import signal
 import sys
 import tempfile
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import chain
@@ -41,9 +41,9 @@ from proctor_web.chats.adk_sessions import Json, RequestRefused, answered, in_a_
 from proctor_web.folder_code import StartableAgent
 from proctor_web.workspace import NotFound, Workspace
 
-Handler = Callable[[Request], Awaitable[Response]]
 HISTORY = Path(".adk", "eval_history")
 SET_ID = re.compile(r"[A-Za-z0-9_]+")  # what google-adk allows
+Handler = Callable[[Request], Awaitable[Response]]
 RESULT_ID = re.compile(r"[\w.-]+")
 DATA = frozenset({"args", "response", "state", "criterion", "sessionDetails"})  # whose keys are the user's
 SAID_CHARACTERS = 2_000
@@ -93,8 +93,31 @@ class EvalsetFolder(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def history(self) -> Path:
-        """Return the folder of results."""
         return self.folder / self.app / HISTORY
+
+
+def routes(workspace: Workspace) -> Sequence[BaseRoute]:
+    evals = AdkEvals(workspace)
+    case, older_case = "eval-sets/{set}/eval-cases/{case:path}", "eval_sets/{set}/evals/{case:path}"
+    handlers: Sequence[tuple[str, Handler, Sequence[str]]] = (  # with the newer and the older address below an app
+        ("POST", evals.create, ("eval-sets", "eval_sets/{set}")),
+        ("GET", evals.list_sets, ("eval-sets", "eval_sets")),
+        ("POST", evals.add_session, ("eval-sets/{set}/add-session", "eval_sets/{set}/add_session")),
+        ("GET", evals.list_cases, ("eval-sets/{set}/evals", "eval_sets/{set}/evals")),
+        ("GET", evals.get_case, (case, older_case)),
+        ("PUT", evals.put_case, (case, older_case)),
+        ("DELETE", evals.delete_case, (case, older_case)),
+        ("POST", evals.run, ("eval-sets/{set}/run", "eval_sets/{set}/run_eval")),
+        ("GET", evals.list_results, ("eval-results", "eval_results")),
+        ("GET", evals.get_result, ("eval-results/{result}", "eval_results/{result}")),
+        ("GET", evals.list_metrics, ("metrics-info",)),
+    )
+    return [
+        Route(f"{prefix}/apps/{{app}}/{path}", handler, methods=[method])
+        for prefix in ("/dev", "")
+        for method, handler, paths in handlers
+        for path in paths
+    ]
 
 
 class AdkEvals:
@@ -103,38 +126,8 @@ class AdkEvals:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
 
-    def routes(self) -> Sequence[BaseRoute]:
-        return [
-            Route(f"{prefix}/apps/{{app}}/{path}", handler, methods=[method])
-            for prefix in ("/dev", "")
-            for method, path, handler in self._paths()
-        ]
-
-    def _paths(self) -> Iterator[tuple[str, str, Handler]]:
-        yield "POST", "eval-sets", self.create
-        yield "POST", "eval_sets/{set}", self.create
-        yield "GET", "eval-sets", self.list_sets
-        yield "GET", "eval_sets", self.list_sets
-        for sets, add, cases in (
-            ("eval-sets", "add-session", "eval-cases/{case:path}"),
-            ("eval_sets", "add_session", "evals/{case:path}"),
-        ):
-            yield "POST", f"{sets}/{{set}}/{add}", self.add_session
-            yield "GET", f"{sets}/{{set}}/evals", self.list_cases
-            yield "GET", f"{sets}/{{set}}/{cases}", self.get_case
-            yield "PUT", f"{sets}/{{set}}/{cases}", self.put_case
-            yield "DELETE", f"{sets}/{{set}}/{cases}", self.delete_case
-        yield "POST", "eval-sets/{set}/run", self.run
-        yield "POST", "eval_sets/{set}/run_eval", self.run
-        yield "GET", "eval-results", self.list_results
-        yield "GET", "eval_results", self.list_results
-        yield "GET", "eval-results/{result}", self.get_result
-        yield "GET", "eval_results/{result}", self.get_result
-        yield "GET", "metrics-info", self.list_metrics
-
     @in_a_thread
     def create(self, request: Request, given: Json) -> object:
-        """Create an eval set without cases."""
         folder = self._folder(request)
         inner = given.get("evalSet") or given.get("eval_set") or {} if _is_new(request) else {}
         set_id = request.path_params.get("set") or inner.get("eval_set_id") or inner.get("evalSetId")
@@ -145,7 +138,6 @@ class AdkEvals:
 
     @in_a_thread
     def list_sets(self, request: Request, _: Json) -> object:
-        """List the ids of the eval sets of an agent."""
         folder = self._folder(request)
         paths = sorted(folder.folder.joinpath(folder.app).glob("*.evalset.json"))
         ids = [path.name.removesuffix(".evalset.json") for path in paths]
@@ -153,7 +145,6 @@ class AdkEvals:
 
     @in_a_thread
     def add_session(self, request: Request, given: Json) -> None:
-        """Add a session as a case."""
         asked = typed(given, AddSession)
         chat = service.chats_of(self._workspace).session(request.path_params["app"], asked.user_id, asked.session_id)
         if chat is None:
@@ -166,7 +157,6 @@ class AdkEvals:
 
     @in_a_thread
     def list_cases(self, request: Request, _: Json) -> object:
-        """List the ids of the cases of a set."""
         try:
             _folder, opened = self._opened(request)
         except NotFound as error:
@@ -175,13 +165,11 @@ class AdkEvals:
 
     @in_a_thread
     def get_case(self, request: Request, _: Json) -> object:
-        """Return a case."""
         _folder, opened = self._opened(request)
         return as_camel_json(files.find_case(opened, request.path_params["case"]))
 
     @in_a_thread
     def put_case(self, request: Request, given: Json) -> None:
-        """Replace a case."""
         case_id = request.path_params["case"]
         try:
             case = EvalCase.model_validate(given)
@@ -195,7 +183,6 @@ class AdkEvals:
 
     @in_a_thread
     def delete_case(self, request: Request, _: Json) -> None:
-        """Delete a case."""
         case_id = request.path_params["case"]
         self._change(request, case_id, files.deletion(case_id))
 
@@ -203,14 +190,8 @@ class AdkEvals:
         """Change a case that is there; these clients do not say which one they saw."""
         folder, opened = self._opened(request)
         files.find_case(opened, case_id)
-        files.change(
-            folder.folder,
-            opened.file,
-            wanted,
-            expected_digest=opened.digest,
-            history=self._history(),
-            by=person_name(request),
-        )
+        history, by = self._history(), person_name(request)
+        files.change(folder.folder, opened.file, wanted, expected_digest=opened.digest, history=history, by=by)
 
     @answered
     async def run(self, request: Request) -> Response:
@@ -228,14 +209,12 @@ class AdkEvals:
 
     @in_a_thread
     def list_results(self, request: Request, _: Json) -> object:
-        """List the ids of the results of an agent."""
         paths = sorted(self._folder(request).history.glob(f"*{results.SUFFIX}"))
         ids = [path.name.removesuffix(results.SUFFIX) for path in paths]
         return {"evalResultIds": ids} if _is_new(request, "eval-results") else ids
 
     @in_a_thread
     def get_result(self, request: Request, _: Json) -> object:
-        """Return a result."""
         id = request.path_params["result"]
         path = self._folder(request).history / f"{id}{results.SUFFIX}"
         if not RESULT_ID.fullmatch(id) or not path.is_file():
@@ -244,7 +223,6 @@ class AdkEvals:
 
     @in_a_thread
     def list_metrics(self, request: Request, _: Json) -> object:
-        """List the metrics that can be scored by."""
         self._folder(request)
         unit = {"interval": {"minValue": 0.0, "openAtMin": False, "maxValue": 1.0, "openAtMax": False}}
         return {
@@ -263,7 +241,6 @@ class AdkEvals:
         return EvalsetFolder(choice=choice, folder=root, app="" if choice.folder == root else f"{app}/")
 
     def _opened(self, request: Request) -> tuple[EvalsetFolder, files.OpenedEvalset]:
-        """Open the set of an address."""
         folder = self._folder(request)
         return folder, files.open_set(folder.folder, folder.file(request.path_params["set"]))
 
@@ -294,11 +271,7 @@ def criteria_of(metrics: Sequence[Metric]) -> dict[str, object]:
 async def _evaluate(
     place: EvalsetFolder, task: str, chosen: Mapping[str, object], store: str
 ) -> list[dict[str, object]]:
-    """Run `proctor adk eval` in a process of its own, and return the results of the cases.
-
-    Raises:
-        BadInput: what the command says when it cannot run.
-    """
+    """Run `proctor adk eval` in a process of its own, and return the results of the cases; raises what it says if it cannot."""
     with tempfile.TemporaryDirectory(prefix="proctor-eval-") as folder:
         config, results_folder = Path(folder, criteria.FILE), Path(folder, "results")
         await in_thread(partial(write_whole, config, json.dumps({"criteria": chosen}).encode()))
@@ -356,7 +329,3 @@ def _camel(value: Any) -> Any:
 def _is_new(request: Request, name: str = "eval-sets") -> bool:
     """True for a path in the newer spelling, whose answers are objects."""
     return name in request.url.path
-
-
-def routes(workspace: Workspace) -> Sequence[BaseRoute]:
-    return AdkEvals(workspace).routes()

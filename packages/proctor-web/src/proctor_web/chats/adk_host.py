@@ -23,9 +23,8 @@ if TYPE_CHECKING:
     from google.adk.runners import Runner
     from google.adk.sessions import BaseSessionService, Session
 
-_heard: ContextVar[tuple[str, Tell] | None] = ContextVar(
-    "proctor_chat_heard", default=None
-)  # the chat, and who listens
+# the chat, and who listens
+_heard: ContextVar[tuple[str, Tell] | None] = ContextVar("proctor_chat_heard", default=None)
 
 
 class AdkHost:
@@ -103,7 +102,7 @@ class AdkTalk:
             if last is not None and last.error_code and not (last.content and last.content.parts):
                 adk.check_end(last, made)
         session = await self._runner.session_service.get_session(**self._place)
-        return _state_of(session)
+        return None if session is None else plain({k: v for k, v in session.state.items() if not k.startswith("temp:")})
 
     def _pieces(self, event: "events.Event") -> Iterator[Piece]:
         """Yield the texts of a partial event; the event itself goes with the first of them."""
@@ -121,10 +120,6 @@ class AdkTalk:
 def as_json(event: "events.Event") -> Event:
     """Return an event as google-adk's own server writes it."""
     return event.model_dump(mode="json", by_alias=True, exclude_none=True, fallback=str)
-
-
-def _state_of(session: "Session | None") -> State:
-    return None if session is None else plain({k: v for k, v in session.state.items() if not k.startswith("temp:")})
 
 
 def _session_service() -> "BaseSessionService":
@@ -201,9 +196,7 @@ def _stopwatch() -> "BasePlugin":
             if not llm_response.partial:
                 self._spans.end("model", callback_context.agent_name, *key, failed=bool(llm_response.error_code))
 
-        async def on_model_error_callback(
-            self, *, callback_context: Any, llm_request: object, error: Exception
-        ) -> None:
+        async def on_model_error_callback(self, *, callback_context: Any, llm_request: object, error: object) -> None:
             key = ("model", callback_context.invocation_id, callback_context.agent_name)
             self._spans.end("model", callback_context.agent_name, *key, failed=True)
 
@@ -215,7 +208,7 @@ def _stopwatch() -> "BasePlugin":
             self._spans.end("tool", tool.name, "tool", tool_context.function_call_id or tool.name, failed=failed)
 
         async def on_tool_error_callback(
-            self, *, tool: Any, tool_args: object, tool_context: Any, error: Exception
+            self, *, tool: Any, tool_args: object, tool_context: Any, error: object
         ) -> None:
             self._spans.end("tool", tool.name, "tool", tool_context.function_call_id or tool.name, failed=True)
 

@@ -124,33 +124,29 @@ async def plain_body(request: Request) -> dict[str, Any]:
     return value or {}
 
 
+def routes(workspace: Workspace) -> Sequence[BaseRoute]:
+    sessions = AdkSessions(workspace)
+    version = {"version": __version__, "language": "python", "language_version": platform.python_version()}
+    return [
+        Route("/health", lambda _: JSONResponse({"status": "ok"})),
+        Route("/version", lambda _: JSONResponse(version)),
+        Route("/list-apps", sessions.list_apps),
+        Route(USER, sessions.list_sessions),
+        Route(USER, sessions.create, methods=["POST"]),
+        Route(SESSION, sessions.get),
+        Route(SESSION, sessions.create_with_id, methods=["POST"]),
+        Route(SESSION, sessions.change_state, methods=["PATCH"]),
+        Route(SESSION, sessions.delete, methods=["DELETE"]),
+        Route("/run", sessions.run, methods=["POST"]),
+        Route("/run_sse", sessions.run_sse, methods=["POST"]),
+    ]
+
+
 class AdkSessions:
     """Sessions of the agents of google-adk."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
-
-    def routes(self) -> Sequence[BaseRoute]:
-        return [
-            Route("/health", self.health),
-            Route("/version", self.version),
-            Route("/list-apps", self.list_apps),
-            Route(USER, self.list_sessions),
-            Route(USER, self.create, methods=["POST"]),
-            Route(SESSION, self.get),
-            Route(SESSION, self.create_with_id, methods=["POST"]),
-            Route(SESSION, self.change_state, methods=["PATCH"]),
-            Route(SESSION, self.delete, methods=["DELETE"]),
-            Route("/run", self.run, methods=["POST"]),
-            Route("/run_sse", self.run_sse, methods=["POST"]),
-        ]
-
-    async def health(self, _: Request) -> Response:
-        return JSONResponse({"status": "ok"})
-
-    async def version(self, _: Request) -> Response:
-        language = {"language": "python", "language_version": platform.python_version()}
-        return JSONResponse({"version": __version__, **language})
 
     @answered
     async def list_apps(self, request: Request) -> Response:
@@ -291,11 +287,6 @@ async def _as_sent(reply: AsyncIterator[Update]) -> AsyncIterator[str]:
 
 
 def _text(content: Event) -> str:
-    """Return the text in a message of google-adk."""
     parts = content.get("parts")
     texts = [part.get("text") for part in parts if isinstance(part, Mapping)] if isinstance(parts, list) else []
     return "\n".join(text for text in texts if isinstance(text, str))
-
-
-def routes(workspace: Workspace) -> Sequence[BaseRoute]:
-    return AdkSessions(workspace).routes()

@@ -12,23 +12,8 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
 
 from proctor.agents.agent_errors import agent_error, map_agent_errors
 from proctor.core.errors import ProctorError
+from proctor_web.chats import wire
 from proctor_web.chats.hosts import ChatHost, Talk, host_of
-from proctor_web.chats.wire import (
-    COMMANDS,
-    ChatOpened,
-    Command,
-    Forget,
-    Load,
-    Open,
-    Over,
-    Ready,
-    Report,
-    Send,
-    Stop,
-    Tell,
-    Unusable,
-    line_of,
-)
 
 END_SECONDS = 2.0  # for an agent to close what it holds, when the server is gone or has had enough
 
@@ -40,8 +25,8 @@ def main() -> None:
     reader = os.fdopen(os.dup(0), "rb")
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # an agent that asks the terminal gets an end of file
 
-    def tell(report: Report) -> None:
-        data = memoryview(line_of(report))
+    def tell(report: wire.Report) -> None:
+        data = memoryview(wire.line_of(report))
         while data:
             data = data[os.write(out, data) :]
 
@@ -51,12 +36,11 @@ def main() -> None:
         os._exit(0)  # threads of an agent that never return hold nothing up
 
 
-async def _serve(first: bytes, next_line: Callable[[], bytes], tell: Tell) -> None:
-    """Load the agent, then do what the lines say."""
+async def _serve(first: bytes, next_line: Callable[[], bytes], tell: wire.Tell) -> None:
     from proctor.transport.client import Client
 
-    load = COMMANDS.decode(first)
-    assert isinstance(load, Load)
+    load = wire.COMMANDS.decode(first)
+    assert isinstance(load, wire.Load)
     async with AsyncExitStack() as held:
         await held.enter_async_context(Client())
         try:
@@ -65,15 +49,15 @@ async def _serve(first: bytes, next_line: Callable[[], bytes], tell: Tell) -> No
                 if isinstance(host.agent, AbstractAsyncContextManager):
                     await held.enter_async_context(host.agent)
         except ProctorError as error:
-            tell(Unusable(why=error.sentence))
+            tell(wire.Unusable(why=error.sentence))
             return
-        tell(Ready())
+        tell(wire.Ready())
         lines: asyncio.Queue[bytes] = asyncio.Queue()
         loop = asyncio.get_running_loop()
         threading.Thread(target=_read, args=(next_line, loop, lines), daemon=True).start()
         chats = HostedChats(host, tell)
         while line := await lines.get():
-            chats.take(COMMANDS.decode(line))
+            chats.take(wire.COMMANDS.decode(line))
         await chats.close()
 
 
@@ -90,25 +74,25 @@ def _read(next_line: Callable[[], bytes], loop: asyncio.AbstractEventLoop, lines
 class HostedChats:
     """The sessions of this process, each a task of its own, so that one which waits holds up no other."""
 
-    def __init__(self, host: ChatHost, tell: Tell) -> None:
+    def __init__(self, host: ChatHost, tell: wire.Tell) -> None:
         self._host = host
         self._tell = tell
-        self._queues: dict[str, asyncio.Queue[Send | None]] = {}
+        self._queues: dict[str, asyncio.Queue[wire.Send | None]] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._replies: dict[str, asyncio.Task[Mapping[str, object] | None]] = {}
 
-    def take(self, command: Command) -> None:
+    def take(self, command: wire.Command) -> None:
         """Carry out a command, or queue it for its session."""
         match command:
-            case Open():
+            case wire.Open():
                 self._end(command.chat)
                 self._queues[command.chat] = asyncio.Queue()
                 self._tasks[command.chat] = asyncio.create_task(self._live(command, self._queues[command.chat]))
-            case Send() if command.chat in self._queues:
+            case wire.Send() if command.chat in self._queues:
                 self._queues[command.chat].put_nowait(command)
-            case Stop() if (reply := self._replies.get(command.chat)) is not None:
+            case wire.Stop() if (reply := self._replies.get(command.chat)) is not None:
                 reply.cancel()
-            case Forget():
+            case wire.Forget():
                 self._end(command.chat)
             case _:
                 pass
@@ -125,7 +109,7 @@ class HostedChats:
         if (queue := self._queues.pop(chat, None)) is not None:
             queue.put_nowait(None)
 
-    async def _live(self, begin: Open, queue: "asyncio.Queue[Send | None]") -> None:
+    async def _live(self, begin: wire.Open, queue: "asyncio.Queue[wire.Send | None]") -> None:
         """Keep a session open and answer what is sent to it; a library may want to close it in the task that opened it."""
         async with AsyncExitStack() as held:
             talk: Talk | None = None
@@ -135,24 +119,24 @@ class HostedChats:
                         with map_agent_errors():
                             talk = await held.enter_async_context(self._host.open(begin))
                     except ProctorError as error:
-                        self._tell(Over(chat=begin.chat, how="failed", why=error.sentence))
+                        self._tell(wire.Over(chat=begin.chat, how="failed", why=error.sentence))
                         continue
-                    self._tell(ChatOpened(chat=begin.chat, remembers=talk.remembers))
+                    self._tell(wire.ChatOpened(chat=begin.chat, remembers=talk.remembers))
                 reply = asyncio.create_task(talk.send(command, self._tell))
                 self._replies[begin.chat] = reply
                 await asyncio.wait({reply})
                 self._tell(_outcome(begin.chat, reply))
 
 
-def _outcome(chat: str, reply: "asyncio.Task[Mapping[str, object] | None]") -> Over:
+def _outcome(chat: str, reply: "asyncio.Task[Mapping[str, object] | None]") -> wire.Over:
     if reply.cancelled():
-        return Over(chat=chat, how="stopped")
+        return wire.Over(chat=chat, how="stopped")
     error = reply.exception()
     if error is None:
-        return Over(chat=chat, state=reply.result())
+        return wire.Over(chat=chat, state=reply.result())
     failed = error if isinstance(error, ProctorError) else agent_error(error)
     cause = error.__cause__ or error
-    return Over(chat=chat, how="failed", why=failed.sentence, error_type=type(cause).__name__)
+    return wire.Over(chat=chat, how="failed", why=failed.sentence, error_type=type(cause).__name__)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 
 from proctor.config import settings
@@ -13,11 +14,7 @@ from proctor_adapters.models import local
 from proctor_web.folder_code import StartableAgent, agents_in
 from proctor_web.workspace import NotFound
 
-PROVIDERS = (
-    "openai",
-    "local",
-    "a2a",
-)  # followed by a model or an address; what takes a path or a command is not among them
+PROVIDERS = ("openai", "local", "a2a")  # before a model or an address; none of them takes a path or a command
 MOST_FILES = 2_000  # that are looked at for a change of an agent's code
 SOURCES = (".py", ".yaml", ".yml", ".toml", ".txt", ".md", ".jinja", ".env")
 
@@ -30,10 +27,9 @@ def list_agents(folder: Path | None) -> list[StartableAgent]:
     """
     choices = [] if folder is None else sorted(agents_in(folder.resolve()), key=lambda each: (each.kind, each.name))
     project = settings()
-    if project.agent is not None:
-        choices.append(
-            StartableAgent(name=project.agent, target=project.agent, kind="project", options=project.agent_options)
-        )
+    name = project.agent
+    if name is not None:
+        choices.append(StartableAgent(name=name, target=name, kind="project", options=project.agent_options))
     return choices
 
 
@@ -44,9 +40,8 @@ def choose(name: str, folder: Path | None) -> StartableAgent:
         BadInput: there is no such agent, or it may not be started from here.
     """
     known = list_agents(folder)
-    for choice in known:
-        if choice.name == name:
-            return choice
+    if (choice := next((choice for choice in known if choice.name == name), None)) is not None:
+        return choice
     provider, colon, model = name.partition(":")
     if provider in PROVIDERS and model and not (provider == "local" and local.is_path(model)) and "env:" not in model:
         project = settings()
@@ -66,12 +61,10 @@ def digest_code(folder: Path | None) -> str:
     if folder is None:
         return ""
     seen = []
-    for path in _sources(folder):
+    for path in islice(_sources(folder), MOST_FILES):
         with suppress(OSError):
             about = path.stat()
             seen.append(f"{path}\0{about.st_mtime_ns}\0{about.st_size}")
-        if len(seen) >= MOST_FILES:
-            break
     return digest_bytes("\n".join(sorted(seen)).encode("utf-8", "surrogateescape"))
 
 

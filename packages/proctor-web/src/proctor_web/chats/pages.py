@@ -1,7 +1,7 @@
 """The pages of chats: choose an agent, and talk with it; what it says comes as server-sent events."""
 
 import json
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -38,28 +38,30 @@ SHOWN_CHARACTERS = 50_000  # of one result or event
 SENT_EVENTS = {"content-type": "text/event-stream", "cache-control": "no-store", "x-accel-buffering": "no"}
 
 
+def routes(workspace: Workspace) -> Sequence[BaseRoute]:
+    pages = ChatPages(workspace)
+    return [
+        Route("/chat", pages.choose),
+        Route("/chat", pages.begin, methods=["POST"]),
+        Route("/chat/{chat}", pages.chat),
+        Route("/chat/{chat}/events", pages.events),
+        Route("/chat/{chat}/messages", pages.send, methods=["POST"]),
+        Route("/chat/{chat}/stop", pages.stop, methods=["POST"]),
+        Route("/chat/{chat}/save", pages.save, methods=["POST"]),
+        Route("/chat/{chat}/delete", pages.delete, methods=["POST"]),
+        Route("/chat/{chat}/turns/{turn:int}/events", pages.turn_events),
+        Route("/chat/{chat}/turns/{turn:int}/files/{step:int}/{part:int}", pages.file),
+    ]
+
+
 class ChatPages:
     """The pages of the chats of a workspace."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
 
-    def routes(self) -> Sequence[BaseRoute]:
-        return [
-            Route("/chat", self.choose),
-            Route("/chat", self.begin, methods=["POST"]),
-            Route("/chat/{chat}", self.chat),
-            Route("/chat/{chat}/events", self.events),
-            Route("/chat/{chat}/messages", self.send, methods=["POST"]),
-            Route("/chat/{chat}/stop", self.stop, methods=["POST"]),
-            Route("/chat/{chat}/save", self.save, methods=["POST"]),
-            Route("/chat/{chat}/delete", self.delete, methods=["POST"]),
-            Route("/chat/{chat}/turns/{turn:int}/events", self.turn_events),
-            Route("/chat/{chat}/turns/{turn:int}/files/{step:int}/{part:int}", self.file),
-        ]
-
     async def choose(self, request: Request) -> Response:
-        """Show the agents and the chats there are."""
+
         return await self._choose(request, {"agent": request.query_params.get("agent", "")})
 
     async def begin(self, request: Request) -> Response:
@@ -70,10 +72,10 @@ class ChatPages:
                 user=given.get("user", "").strip(),
                 state=_state(given.get("state", "")),
             )
-            chat = await service.begin(self._workspace, new)
+            started = await service.start_chat(self._workspace, new)
         except BadInput as error:
             return await self._choose(request, given, error)
-        return RedirectResponse(f"/chat/{chat.id}", 303)
+        return RedirectResponse(f"/chat/{started.chat.id}", 303)
 
     async def chat(self, request: Request) -> Response:
         return await self._chat(request, self._find(request))
@@ -83,10 +85,10 @@ class ChatPages:
         chat = self._find(request)
         given = await form(request)
         try:
-            await service.send(self._workspace, chat, given.get("text", ""))
+            await service.send_message(self._workspace, service.NewMessage(chat=chat.id, text=given.get("text", "")))
         except BadInput as error:
             if _is_script(request):
-                return JSONResponse({"why": _t(request, error)}, 422)
+                return JSONResponse({"why": speak(error.sentence, request.state.lang)}, 422)
             return await self._chat(request, chat, wrong=error, text=given.get("text", ""))
         return _back(request, chat)
 
@@ -118,7 +120,11 @@ class ChatPages:
         chat = self._find(request)
         since = request.query_params.get("since", "0")
         number = int(since) if since.isascii() and since.isdigit() and len(since) < 7 else 0
-        return StreamingResponse(self._stream(request, chat, number), headers=SENT_EVENTS)
+        updates = (
+            ": still here\n\n" if update is None else self._sent(request, chat, update)
+            async for update in chat.watch(number)
+        )
+        return StreamingResponse(updates, headers=SENT_EVENTS)
 
     async def turn_events(self, request: Request) -> Response:
         """Show the events of a turn as google-adk has them."""
@@ -137,12 +143,7 @@ class ChatPages:
             return Response(part.data, media_type=shown)
         return Response(part.data, headers={"content-disposition": "attachment"}, media_type="application/octet-stream")
 
-    async def _stream(self, request: Request, chat: Chat, since: int) -> AsyncIterator[str]:
-        async for update in chat.watch(since):
-            yield ": still here\n\n" if update is None else self._sent(request, chat, update)
-
     def _sent(self, request: Request, chat: Chat, update: Update) -> str:
-        """Return an update as an event of the stream."""
         data: dict[str, Any] = {}
         if (turn := update.turn) is not None:
             data["number"] = turn.number
@@ -165,7 +166,6 @@ class ChatPages:
         return bytes(page(request, template, **self._about(chat), **values).body).decode()
 
     def _about(self, chat: Chat) -> dict[str, Any]:
-        """Return what the parts of a chat's page show."""
         shown = chat.turns[-TURNS_SHOWN:]
         return {
             "chat": chat,
@@ -180,21 +180,21 @@ class ChatPages:
         }
 
     async def _choose(self, request: Request, given: Mapping[str, str], wrong: BadInput | None = None) -> Response:
-        broken: BadInput | None = None
+        status = 422 if wrong is not None else 200
         agents: Sequence[StartableAgent] = ()
         try:
             agents = await in_thread(lambda: choices.list_agents(self._workspace.agents))
         except BadInput as error:
-            broken = error
+            wrong = wrong or error
         return page(
             request,
             "chats/choose.html.jinja",
-            status=422 if wrong is not None else 200,
+            status=status,
             agents=agents,
             kind_names=KINDS,
             chats=[service.row_of(chat) for chat in service.chats_of(self._workspace).all()],
             given=given,
-            wrong=(wrong or broken),
+            wrong=wrong,
         )
 
     async def _chat(self, request: Request, chat: Chat, **values: Any) -> Response:
@@ -296,16 +296,8 @@ def describe(event: Mapping[str, object]) -> str:
     return " · ".join(words)
 
 
-def routes(workspace: Workspace) -> Sequence[BaseRoute]:
-    return ChatPages(workspace).routes()
-
-
 def _state(text: str) -> Mapping[str, object]:
-    """Return what a session begins with, as the user wrote it.
-
-    Raises:
-        BadInput: it is no JSON object.
-    """
+    """Return what a session begins with, as the user wrote it."""
     if not text.strip():
         return {}
     try:
@@ -319,10 +311,6 @@ def _state(text: str) -> Mapping[str, object]:
 
 def _is_script(request: Request) -> bool:
     return "application/json" in request.headers.get("accept", "")
-
-
-def _t(request: Request, error: BadInput) -> str:
-    return speak(error.sentence, request.state.lang)
 
 
 def _back(request: Request, chat: Chat) -> Response:

@@ -75,7 +75,6 @@ class AgentProcess:
         self._life.cancel()
 
     async def _live(self, load: Load) -> None:
-        """Start the process and hear it until it ends."""
         try:
             self._program = program = await RunningProgram.start(
                 CHILD, line_bytes=MOST_LINE_BYTES, tail_bytes=PRINTED_BYTES

@@ -21,7 +21,6 @@ from proctor_web import evalset_files as files
 from proctor_web.chats import choices
 from proctor_web.chats.sessions import Chat, Chats, ChatTurn
 from proctor_web.chats.wire import Event, Span
-from proctor_web.operations import Operation
 from proctor_web.workspace import NotFound, Workspace
 
 MOST_CHARACTERS = 200_000  # of a message
@@ -51,18 +50,16 @@ class ChatReference(msgspec.Struct, frozen=True, kw_only=True):
     chat: str
 
 
-class NewMessage(msgspec.Struct, frozen=True, kw_only=True):
+class NewMessage(ChatReference, frozen=True, kw_only=True):
     """A message to send; `wait` answers when the reply is over, for as many seconds at most."""
 
-    chat: str
     text: str
     wait: float = 0.0
 
 
-class SaveChat(msgspec.Struct, frozen=True, kw_only=True):
+class SaveChat(ChatReference, frozen=True, kw_only=True):
     """Where to keep a session: the eval-set file, in the folder of eval sets, and the id of the case."""
 
-    chat: str
     file: str
     case: str = ""
 
@@ -121,18 +118,35 @@ async def list_chats(workspace: Workspace) -> list[ListedChat]:
 
 
 async def start_chat(workspace: Workspace, given: NewChat) -> ChatView:
-    """Begin a chat with an agent, and start the agent."""
-    return view_of(workspace, await begin(workspace, given))
+    """Begin a chat with an agent, and start the agent.
+    Raises:
+        BadInput: there is no such agent, or nothing may be started here.
+    """
+    if workspace.read_only:
+        raise BadInput("You can look at everything here, but start no agent.")
+    chats = chats_of(workspace)
+    choice = await in_thread(partial(choices.choose, given.agent, workspace.agents))
+    chat = chats.create(choice, user=given.user, state=given.state)
+    await chats.load(chat)
+    return _view(workspace, chat)
 
 
 async def get_chat(workspace: Workspace, given: ChatReference) -> ChatView:
     """Return a chat with all that was said in it."""
-    return view_of(workspace, find(workspace, given.chat))
+    return _view(workspace, find(workspace, given.chat))
 
 
 async def send_message(workspace: Workspace, given: NewMessage) -> TurnView:
-    """Send a message to the agent of a chat."""
-    turn = await send(workspace, find(workspace, given.chat), given.text)
+    """Send a message to the agent of a chat.
+    Raises:
+        BadInput: it is empty or too long, or a reply is under way.
+    """
+    if not given.text.strip():
+        raise BadInput("Write a message first.")
+    if len(given.text) > MOST_CHARACTERS:
+        raise BadInput("A message has {most} characters at most.", most=MOST_CHARACTERS)
+    chat = find(workspace, given.chat)
+    turn = await chats_of(workspace).send(chat, Message.of("user", given.text))
     with suppress(TimeoutError):
         async with asyncio.timeout(min(max(given.wait, 0.0), MOST_SECONDS)):
             await turn.ended.wait()
@@ -159,7 +173,6 @@ async def save_chat(workspace: Workspace, given: SaveChat, by: str = "") -> file
 
 
 def chats_of(workspace: Workspace) -> Chats:
-    """Return the chats of a server."""
     return workspace.kept(Chats)
 
 
@@ -173,34 +186,6 @@ def find(workspace: Workspace, id: str) -> Chat:
     if chat is None:
         raise NotFound("There is no chat {id}. Chats live as long as the server, unless they are saved.", id=id)
     return chat
-
-
-async def begin(workspace: Workspace, given: NewChat) -> Chat:
-    """Begin a chat, and start its agent.
-
-    Raises:
-        BadInput: there is no such agent, or nothing may be started here.
-    """
-    if workspace.read_only:
-        raise BadInput("You can look at everything here, but start no agent.")
-    chats = chats_of(workspace)
-    choice = await in_thread(partial(choices.choose, given.agent, workspace.agents))
-    chat = chats.create(choice, user=given.user, state=given.state)
-    await chats.load(chat)
-    return chat
-
-
-async def send(workspace: Workspace, chat: Chat, text: str) -> ChatTurn:
-    """Send a text.
-
-    Raises:
-        BadInput: it is empty or too long, or a reply is under way.
-    """
-    if not text.strip():
-        raise BadInput("Write a message first.")
-    if len(text) > MOST_CHARACTERS:
-        raise BadInput("A message has {most} characters at most.", most=MOST_CHARACTERS)
-    return await chats_of(workspace).send(chat, Message.of("user", text))
 
 
 def case_of_chat(chat: Chat, case_id: str = "") -> EvalCase:
@@ -219,18 +204,16 @@ def case_of_chat(chat: Chat, case_id: str = "") -> EvalCase:
         [(AskedTurn(messages=(turn.asked,)), turn.steps) for turn in asked],
         session if is_adk or chat.began_with else None,
     )
-    conversation = [
-        replace(
-            invocation, invocation_id=_invocation(turn) or invocation.invocation_id, creation_timestamp=turn.started
-        )
-        for invocation, turn in zip(case.conversation or (), asked, strict=True)
-    ]
+    conversation = []
+    for invocation, turn in zip(case.conversation or (), asked, strict=True):
+        ids = (str(event["invocationId"]) for event in turn.events if event.get("invocationId"))  # of google-adk
+        invocation_id = next(ids, invocation.invocation_id)
+        conversation.append(replace(invocation, invocation_id=invocation_id, creation_timestamp=turn.started))
     changed = is_adk and dict(chat.state) != dict(chat.began_with)
     return replace(case, conversation=conversation, final_session_state=dict(chat.state) if changed else None)
 
 
-def view_of(workspace: Workspace, chat: Chat) -> ChatView:
-    """Return all of a chat."""
+def _view(workspace: Workspace, chat: Chat) -> ChatView:
     status = chats_of(workspace).status(chat)
     return ChatView(
         chat=row_of(chat),
@@ -242,7 +225,6 @@ def view_of(workspace: Workspace, chat: Chat) -> ChatView:
 
 
 def row_of(chat: Chat) -> ListedChat:
-    """Return what a list shows of a chat."""
     first = next((turn.asked.text for turn in chat.turns if turn.asked.text), "")
     return ListedChat(
         id=chat.id,
@@ -273,11 +255,6 @@ def _turn_view(turn: ChatTurn) -> TurnView:
     )
 
 
-def _invocation(turn: ChatTurn) -> str:
-    """Return the id that google-adk gave to a turn."""
-    return next((str(event["invocationId"]) for event in turn.events if event.get("invocationId")), "")
-
-
 def _save(workspace: Workspace, chat: Chat, file: str, case: EvalCase, by: str) -> files.Saved:
     """Write a case: a new one, or in place of the one that this chat was saved as under the id."""
     folder, history = files.folder_of(workspace), workspace.kept(files.History)
@@ -290,15 +267,3 @@ def _save(workspace: Workspace, chat: Chat, file: str, case: EvalCase, by: str) 
         except NotFound:
             pass  # it was deleted since
     return files.save_case(folder, file, case, history=history, by=by)
-
-
-OPERATIONS: Sequence[Operation] = (
-    Operation("GET", "/chats/agents", list_agents),
-    Operation("GET", "/chats", list_chats),
-    Operation("POST", "/chats", start_chat),
-    Operation("GET", "/chats/{chat}", get_chat),
-    Operation("DELETE", "/chats/{chat}", delete_chat),
-    Operation("POST", "/chats/{chat}/messages", send_message),
-    Operation("POST", "/chats/{chat}/stop", stop_reply),
-    Operation("POST", "/chats/{chat}/save", save_chat),
-)

@@ -19,24 +19,9 @@ from proctor.core.sample import Message
 from proctor.core.sentence import Sentence, say
 from proctor.core.trajectory import Step, Usage
 from proctor.runtime.threads import in_thread
+from proctor_web.chats import wire
 from proctor_web.chats.choices import digest_code
 from proctor_web.chats.process import AgentProcess
-from proctor_web.chats.wire import (
-    ChatOpened,
-    Event,
-    Forget,
-    How,
-    Open,
-    Over,
-    Piece,
-    Ready,
-    Report,
-    Said,
-    Send,
-    Span,
-    Stop,
-    Unusable,
-)  # fmt: skip
 from proctor_web.folder_code import StartableAgent
 from proctor_web.workspace import Workspace
 
@@ -64,10 +49,10 @@ class ChatTurn(msgspec.Struct, kw_only=True):
     asked: Message
     started: float
     steps: list[Step] = []
-    events: list[Event] = []
-    spans: list[Span] = []
-    live: list[Piece] = []
-    how: How | Literal["running"] = "running"
+    events: list[wire.Event] = []
+    spans: list[wire.Span] = []
+    live: list[wire.Piece] = []
+    how: wire.How | Literal["running"] = "running"
     seconds: float = 0.0
     first_seconds: float | None = None
     note: Sentence | None = None
@@ -82,7 +67,7 @@ class ChatTurn(msgspec.Struct, kw_only=True):
         """Return what its models used, as far as they tell."""
         return sum((step.usage for step in self.steps if step.usage is not None), Usage())
 
-    def hear_piece(self, piece: Piece) -> None:
+    def hear_piece(self, piece: wire.Piece) -> None:
         """Add a piece to the message that is not complete."""
         if piece.again:
             self.live.clear()
@@ -90,7 +75,7 @@ class ChatTurn(msgspec.Struct, kw_only=True):
             self._note_first()
             self.live.append(piece)
 
-    def hear_steps(self, said: Said) -> None:
+    def hear_steps(self, said: wire.Said) -> None:
         """Add steps that are complete; the pieces before them are in them."""
         if said.event is not None:
             self.events.append(said.event)
@@ -109,9 +94,9 @@ class Update(msgspec.Struct, frozen=True, kw_only=True):
 
     kind: Kind
     turn: ChatTurn | None = None
-    piece: Piece | None = None
+    piece: wire.Piece | None = None
     steps: tuple[Step, ...] = ()
-    event: Event | None = None
+    event: wire.Event | None = None
 
 
 class Chat:
@@ -136,7 +121,6 @@ class Chat:
 
     @property
     def running(self) -> ChatTurn | None:
-        """Return the turn that is under way."""
         return self.turns[-1] if self.turns and self.turns[-1].how == "running" else None
 
     @property
@@ -145,7 +129,6 @@ class Chat:
         return [turn for turn in self.turns if turn.how == "done"]
 
     def tell(self, update: Update) -> None:
-        """Pass on an update to everyone who watches."""
         for watcher in list(self._watchers):
             watcher.put(update)
 
@@ -174,7 +157,6 @@ class Chat:
         return watcher
 
     def detach(self, watcher: "Watcher") -> None:
-        """Unsubscribe from updates."""
         self._watchers.discard(watcher)
 
 
@@ -241,13 +223,7 @@ class Chats:
         return next((chat for chat in [*self._chats.values()] if (chat.app, chat.user, chat.session) == wanted), None)
 
     def create(
-        self,
-        choice: StartableAgent,
-        *,
-        app: str = "",
-        user: str = "",
-        session: str = "",
-        state: Mapping[str, Any] = {},
+        self, choice: StartableAgent, *, app: str = "", user: str = "", session: str = "", state: Mapping[str, Any] = {}
     ) -> Chat:
         """Begin a chat; nothing is started yet.
 
@@ -270,7 +246,7 @@ class Chats:
         chat: Chat,
         message: Message,
         *,
-        content: Event | None = None,
+        content: wire.Event | None = None,
         state_delta: Mapping[str, Any] | None = None,
         streams: bool = True,
     ) -> ChatTurn:
@@ -296,7 +272,7 @@ class Chats:
             chat.is_open = True
         loaded.used = time.monotonic()
         chat.tell(Update(kind="turn", turn=turn))
-        send = Send(chat=chat.id, message=message, content=content, state_delta=state_delta, streams=streams)
+        send = wire.Send(chat=chat.id, message=message, content=content, state_delta=state_delta, streams=streams)
         loaded.process.send(send)
         return turn
 
@@ -336,9 +312,9 @@ class Chats:
         turn.is_stopping = True
         process = chat.process
         if process.withdraw(chat.id):
-            self._finish(chat, turn, Over(chat=chat.id, how="stopped"))
+            self._finish(chat, turn, wire.Over(chat=chat.id, how="stopped"))
             return
-        process.send(Stop(chat=chat.id))
+        process.send(wire.Stop(chat=chat.id))
 
         def end() -> None:
             if turn.how == "running":
@@ -349,11 +325,11 @@ class Chats:
     def forget(self, chat: Chat) -> None:
         self.stop(chat)
         if chat.process is not None:
-            chat.process.send(Forget(chat=chat.id))
+            chat.process.send(wire.Forget(chat=chat.id))
         self._chats.pop(chat.id, None)
         chat.tell(Update(kind="gone"))
 
-    def append(self, chat: Chat, event: Event, state: Mapping[str, Any]) -> None:
+    def append(self, chat: Chat, event: wire.Event, state: Mapping[str, Any]) -> None:
         """Put an event into a session between two turns, such as a change of its state."""
         now = time.time()
         turn = ChatTurn(number=len(chat.turns), asked=Message(role="user"), started=now, how="done", events=[event])
@@ -400,8 +376,8 @@ class Chats:
             self._closing.add(task)
             task.add_done_callback(self._closing.discard)
 
-    def _hear(self, process: AgentProcess, report: Report, size: int) -> None:
-        if isinstance(report, Ready | Unusable):
+    def _hear(self, process: AgentProcess, report: wire.Report, size: int) -> None:
+        if isinstance(report, wire.Ready | wire.Unusable):
             self._tell_agent(process)
             return
         chat = self._chats.get(report.chat)
@@ -412,26 +388,26 @@ class Chats:
             turn.why = say("The reply was stopped: the chat is larger than {megabytes} MB.", megabytes=MOST_BYTES >> 20)
             self.stop(chat)
         match report:
-            case ChatOpened():
+            case wire.ChatOpened():
                 chat.remembers = report.remembers
                 if not report.remembers and any(earlier.how == "done" for earlier in chat.turns):
                     turn.note = say("The agent was started again, and does not know what was said before.")
                     chat.tell(Update(kind="turn", turn=turn))
-            case Piece():
+            case wire.Piece():
                 turn.hear_piece(report)
                 chat.tell(Update(kind="piece", turn=turn, piece=report, event=report.event))
-            case Said():
+            case wire.Said():
                 turn.hear_steps(report)
                 chat.tell(Update(kind="said", turn=turn, steps=tuple(report.steps), event=report.event))
-            case Span():
+            case wire.Span():
                 turn.spans.append(report)
                 chat.tell(Update(kind="span", turn=turn))
-            case Over():
+            case wire.Over():
                 if report.how == "done" and report.state is not None:
                     chat.state = report.state
                 self._finish(chat, turn, report)
 
-    def _finish(self, chat: Chat, turn: ChatTurn, over: Over, printed: str = "") -> None:
+    def _finish(self, chat: Chat, turn: ChatTurn, over: wire.Over, printed: str = "") -> None:
         turn.how, turn.why, turn.error_type = over.how, turn.why or over.why, over.error_type
         turn.seconds, turn.live, turn.printed = time.time() - turn.started, [], printed
         chat.changed = time.time()
@@ -443,8 +419,8 @@ class Chats:
         """End the replies that a process owes, and say why."""
         for chat in self._chats.values():
             if chat.process is process and (turn := chat.running) is not None:
-                how: How = "stopped" if turn.is_stopping else "failed"
-                self._finish(chat, turn, Over(chat=chat.id, how=how, why=process.fault), process.printed)
+                how: wire.How = "stopped" if turn.is_stopping else "failed"
+                self._finish(chat, turn, wire.Over(chat=chat.id, how=how, why=process.fault), process.printed)
         self._tell_agent(process)
 
     def _tell_agent(self, process: AgentProcess) -> None:
@@ -454,14 +430,13 @@ class Chats:
                 chat.tell(Update(kind="agent"))
 
 
-class _Loaded:
+class _Loaded(msgspec.Struct):
     """The process of an agent, and the code that it was started with."""
 
-    def __init__(self, process: AgentProcess, code: str, why: Sentence) -> None:
-        self.process = process
-        self.code = code
-        self.why = why  # it was started, for chats that had another
-        self.used = time.monotonic()
+    process: AgentProcess
+    code: str
+    why: Sentence  # it was started, for chats that had another
+    used: float = msgspec.field(default_factory=time.monotonic)
 
 
 class Status(msgspec.Struct, frozen=True, kw_only=True):
@@ -472,10 +447,10 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     printed: str = ""
 
 
-def _opening(chat: Chat) -> Open:
+def _opening(chat: Chat) -> wire.Open:
     """Return the command that opens a session with what was said before."""
     kept = chat.kept
-    return Open(
+    return wire.Open(
         chat=chat.id,
         app=chat.app,
         user=chat.user,

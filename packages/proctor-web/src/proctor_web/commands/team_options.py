@@ -16,7 +16,6 @@ from proctor.runtime.files import reading
 
 if TYPE_CHECKING:
     from proctor_web.auth import Access
-    from proctor_web.login_proxy import LoginProxy
     from proctor_web.team.oidc import Provider
     from proctor_web.users.ledger import Ledger
 
@@ -167,10 +166,16 @@ class TeamOptions(msgspec.Struct, frozen=True, kw_only=True):
             BadInput: an option is missing or cannot be read, or roles are given where nobody names users.
         """
         from proctor_web.auth import Access, UserNaming
-        from proctor_web.login_proxy import Proxies
+        from proctor_web.login_proxy import LoginProxy, Proxies
         from proctor_web.users.roles import read_grants
 
-        login_proxy = self._login_proxy()
+        login_proxy = None
+        if self.trusted_header is not None:
+            login_proxy = LoginProxy(self.trusted_header, self.proxies, self.groups_header or "")
+        elif self.proxies and self.issuer is None:
+            raise BadInput("--trusted-proxy says from where a header is believed: name it with --trusted-header.")
+        elif self.groups_header is not None:
+            raise BadInput("--groups-header needs --trusted-header, which names the user.")
         if self.grant_texts and not self.names_users:
             raise BadInput("--grant gives roles to users that a login names: add --trusted-header or --oidc.")
         naming = UserNaming(
@@ -180,17 +185,6 @@ class TeamOptions(msgspec.Struct, frozen=True, kw_only=True):
             has_login=self.issuer is not None,
         )
         return partial(Access, aliases=self.aliases, naming=naming, url=self.url)
-
-    def _login_proxy(self) -> "LoginProxy | None":
-        from proctor_web.login_proxy import LoginProxy
-
-        if self.trusted_header is None:
-            if self.proxies and self.issuer is None:
-                raise BadInput("--trusted-proxy says from where a header is believed: name it with --trusted-header.")
-            if self.groups_header is not None:
-                raise BadInput("--groups-header needs --trusted-header, which names the user.")
-            return None
-        return LoginProxy(self.trusted_header, self.proxies, self.groups_header or "")
 
     def ledger(self, store: str) -> "Ledger | None":
         """Open the ledger that belongs to a store; None where nobody names users.

@@ -30,9 +30,7 @@ class WorkspaceFlags(msgspec.Struct, frozen=True, kw_only=True):
     read_only: bool
 
 
-@long_command(
-    "store agents evalsets demo read-only port host open trusted-header oidc grant url json",
-)
+@long_command("store agents evalsets demo read-only port host open trusted-header oidc grant url json")
 @options.workspace
 @click.option(
     "--demo", is_flag=True, help=t("Look around in a small store of real runs, with an agent and an eval set.")

@@ -56,7 +56,6 @@ class Process:
 
 
 def main() -> None:
-    """Compute what the standard input names."""
     from proctor.stores import open_store
 
     with suppress(OSError):

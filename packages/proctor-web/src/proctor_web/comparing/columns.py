@@ -59,7 +59,6 @@ class Overlap(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_columns(runs: Sequence[Found], scorer: str) -> Columns:
-    """Read the values of a scorer in all runs."""
     position_by_sample: dict[str, int] = {}
     clusters: list[str] = []
     tags: list[Mapping[str, str]] = []

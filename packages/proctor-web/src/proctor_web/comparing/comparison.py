@@ -10,14 +10,14 @@ import msgspec
 from proctor.core.errors import BadInput
 from proctor.core.trajectory import Usage
 from proctor.reports.compare import RunComparison, compare_several, scorers_in_common
-from proctor.reports.verdicts import MetricRow, gate
+from proctor.reports.matching import earned_by_sample, match_samples, metric_of, untested_row
+from proctor.reports.verdicts import MetricRow, Untested, decide_each, gate
 from proctor.stats import power
 from proctor.stats.paired import Decision
 from proctor_ci.looks.intervals import decision_between
+from proctor_ci.trends import ALPHA
 from proctor_web.comparing.background import Background
 from proctor_web.comparing.columns import Columns, Group, Overlap, group_counts, overlap, read_columns
-from proctor_web.comparing.pairwise import compare_each_two
-from proctor_web.operations import Operation
 from proctor_web.workspace import Found, Workspace
 
 MOST_RUNS = 6
@@ -134,6 +134,22 @@ def describe(runs: Sequence[Found], found: Kept, given: CompareGiven) -> Compare
     )
 
 
+def compare_each_two(runs: Sequence[Found], scorer: str) -> Mapping[tuple[int, int], MetricRow]:
+    """Return the difference of each two runs, by their positions; all tests are corrected by Holm together.
+
+    Two runs without a scored sample in common are left out.
+    """
+    earned = [earned_by_sample(run.record, run.store, scorer) for run in runs]
+    drafts: dict[tuple[int, int], Untested] = {}
+    for first, second in combinations(range(len(runs)), 2):
+        planned, _ = match_samples(runs[first].record, runs[second].record, earned[first], earned[second])
+        matches = list(planned.values())
+        if any(match.pair is not None for match in matches):
+            drafts[first, second] = untested_row(metric_of(matches), "", matches, level=1 - ALPHA)
+    decided = decide_each([[draft] for draft in drafts.values()], ALPHA)
+    return {pair: rows[0] for pair, rows in zip(drafts, decided, strict=True)}
+
+
 def position(letter: str, runs: Sequence[Found]) -> int:
     """Return the position of the run that a letter names; 0 for none.
 
@@ -156,10 +172,7 @@ def _compute(runs: Sequence[Found], scorer: str) -> Kept:
     return Kept(
         scorer,
         compare_several(
-            sides[0],
-            sides[1:],
-            scorers=[scorer, *(name for name in known if name != scorer)],
-            decided=decision_between,
+            sides[0], sides[1:], scorers=[scorer, *(name for name in known if name != scorer)], decided=decision_between
         ),
         columns,
         [overlap(columns, first, second) for first, second in combinations(range(len(runs)), 2)],
@@ -169,6 +182,3 @@ def _compute(runs: Sequence[Found], scorer: str) -> Kept:
             for (first, second), row in (compare_each_two(runs, scorer) if len(runs) > 2 else {}).items()
         ],
     )
-
-
-OPERATIONS = (Operation("GET", "/compare", compare_runs),)

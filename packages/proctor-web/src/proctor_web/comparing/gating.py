@@ -13,7 +13,6 @@ from proctor_ci.changes import Change
 from proctor_ci.gate import Decision, Gate, Ruling, gate
 from proctor_ci.policy import FILE, GatePolicy, default_policy, read_policy
 from proctor_web.comparing.background import Background
-from proctor_web.operations import Operation
 from proctor_web.workspace import Found, Workspace
 
 
@@ -64,7 +63,11 @@ def decide(workspace: Workspace, given: GateGiven, *, seconds: float | None = No
     run = workspace.find_run(given.run)
     policy = policy_of(run)
     name = given.against or policy.against
-    runs = [run, *([_baseline(workspace, run, name)] if name else [])]
+    runs = [run]
+    if (id := baselines(run.store).get(name)) is not None:
+        runs.append(Found(run.store, run.store.run(id), id))
+    elif name:
+        runs.append(workspace.find_run(name))
     key = ("gate", given.accept, *(each.reference for each in runs))
     make = partial(_decide, policy=policy, accept=given.accept)
     return workspace.kept(Background).result(key, runs, make, version=policy.digest, seconds=seconds)
@@ -83,13 +86,6 @@ def policy_of(run: Found) -> GatePolicy:
     return msgspec.structs.replace(read_policy(path), path=FILE)
 
 
-def _baseline(workspace: Workspace, run: Found, name: str) -> Found:
-    named = baselines(run.store)
-    if name not in named:
-        return workspace.find_run(name)
-    return Found(run.store, run.store.run(named[name]), named[name])
-
-
 def _decide(runs: list[Found], *, policy: GatePolicy, accept: bool) -> Gate:
     run, *rest = [Run(each.record, each.store) for each in runs]
     return gate(
@@ -98,6 +94,3 @@ def _decide(runs: list[Found], *, policy: GatePolicy, accept: bool) -> Gate:
         policy=msgspec.structs.replace(policy, against=""),
         accept_changes=accept,
     )
-
-
-OPERATIONS = (Operation("GET", "/gate", decide_gate),)

@@ -11,11 +11,10 @@ from typing import Any
 
 import msgspec
 
-from proctor.core.run import Estimate, RunRecord
+from proctor.core.run import Estimate
 from proctor_ci.trends import main_estimate
 from proctor_web.comparing.background import Background
-from proctor_web.comparing.pairwise import compare_each_two
-from proctor_web.operations import Operation
+from proctor_web.comparing.comparison import compare_each_two
 from proctor_web.workspace import Found, Workspace
 
 MOST_AGENTS = 30
@@ -86,7 +85,8 @@ def rank_agents(workspace: Workspace, given: BoardGiven, *, seconds: float | Non
     at_version = [run for run in of_task if run.record.task_version == version]
     newest: dict[object, Found] = {}
     for run in at_version:
-        newest.setdefault(agent_key(run.record), run)
+        options = msgspec.json.encode(run.record.spec.agent_options, order="deterministic")  # part of the agent
+        newest.setdefault((run.record.agent, options), run)
     counted = list(newest.values())[:MOST_AGENTS]
     board = Leaderboard(
         task=task,
@@ -101,11 +101,6 @@ def rank_agents(workspace: Workspace, given: BoardGiven, *, seconds: float | Non
         return board
     key = ("leaderboard", *(run.reference for run in counted))
     return workspace.kept(Background).result(key, counted, partial(_rank, board=board), version=board, seconds=seconds)
-
-
-def agent_key(record: RunRecord) -> tuple[str, bytes]:
-    """Return what makes two runs those of the same agent: its name and its options."""
-    return record.agent, msgspec.json.encode(record.spec.agent_options, order="deterministic")
 
 
 def _rank(runs: Sequence[Found], board: Leaderboard) -> Leaderboard:
@@ -134,12 +129,10 @@ def _rank(runs: Sequence[Found], board: Leaderboard) -> Leaderboard:
         )
         for at, run in enumerate(runs)
     ]
-    ranks.sort(key=lambda rank: (-_value(rank.estimate), rank.best or 0, rank.agent))
+
+    def order(rank: Rank) -> tuple[float, int, str]:
+        value = rank.estimate.value if rank.estimate is not None else None
+        return 1.0 if value is None else -value, rank.best or 0, rank.agent
+
+    ranks.sort(key=order)
     return msgspec.structs.replace(board, scorer=scorer, ranks=tuple(ranks), tested=len(rows))
-
-
-def _value(estimate: Estimate | None) -> float:
-    return -1.0 if estimate is None or estimate.value is None else estimate.value
-
-
-OPERATIONS = (Operation("GET", "/leaderboard", rank_agents),)

@@ -31,20 +31,13 @@ from proctor_web.comparing.gate_page import lay_out
 from proctor_web.operations import read, read_filter
 from proctor_web.workspace import Found, Workspace
 
-OPERATIONS = (
-    *comparison.OPERATIONS,
-    *samples.OPERATIONS,
-    *why.OPERATIONS,
-    *gating.OPERATIONS,
-    *leaderboard.OPERATIONS,
-    *trends.OPERATIONS,
-)
 OFFERED = 200  # runs to choose from
 ROWS = 16  # of slices; the others are folded
 MOST_TAGS = 300
 MOST_IN_A_FILE = 20_000  # trials
 OF_THE_LIST = ("sort", "task", *samples.SamplesGiven.__struct_fields__)  # what a comparison's address says besides
 OF_THE_MOMENT = ("after", "lang", "sort")  # what an address says once
+OF_THE_FILTER = (*OF_THE_MOMENT, "id", "of", "tag")  # what its form sends itself
 GROUP_NAMES: Mapping[str, Sentence] = {
     "moved": say("Broken or fixed"),
     "broken": say("Broken"),
@@ -96,13 +89,16 @@ class _ComparisonPages:
         named = next((run.record.task for run in runs if run.reference in chosen), "")
         task = request.query_params.get("task") or named or next(iter(tasks), "")
         offered = [run for run in runs if run.record.task == task][:OFFERED] if counts[task] > 1 else []
+        # most often a run is compared with the one before: the first chosen, else the newest
+        at = next((number for number, run in enumerate(offered) if run.reference in chosen), 0)
+        begin = max(0, min(at, len(offered) - 2))
         return page(
             request,
             "comparing/choose.html.jinja",
             status=200 if wrong is None else 400,
             wrong=wrong,
             chosen=chosen,
-            suggested=_suggested(offered, chosen),
+            suggested=[run.reference for run in reversed(offered[begin : begin + 2])],
             task=task,
             tasks=tasks,
             offered=offered,
@@ -116,18 +112,25 @@ class _ComparisonPages:
         compared = comparison.describe(runs, found, given)
         asked = read(request, samples.SamplesGiven)
         of = comparison.position(asked.of, runs)
+        addable = [run for run in self._of_task(runs[0]) if run.reference not in compared.runs][:OFFERED]
         is_pair = len(runs) == 2
-        rows = compared.comparisons[0].rows if is_pair else [pair.row for pair in compared.pairwise]
+        if is_pair:
+            [only] = compared.comparisons
+            rows, headline, sentences = only.rows, versus.headline(only, words), versus.sentences(only, words)
+        else:
+            rows = [pair.row for pair in compared.pairwise]
+            headline = words.t("{count} runs compared with {run}", count=len(runs) - 1, run=runs[0].record.id)
+            sentences = versus.sentences_of_several(compared.comparisons, rows, words)
         letters = comparison.LETTERS[: len(runs)]
         return page(
             request,
             "comparing/compare.html.jinja",
             task=runs[0].record.task,
-            headline=_headline(runs, compared, words),
+            headline=headline,
             runs=runs,
             letters=letters,
             others=lambda reference: [run.reference for run in runs if run.reference != reference],
-            addable=self._addable(runs),
+            addable=[(run.reference, f"{run.reference} · {run.record.agent}") for run in addable],
             names_of=_names_of(runs),
             most=comparison.MOST_RUNS,
             scorers=scorers_in_common([run.record for run in runs]),
@@ -137,9 +140,7 @@ class _ComparisonPages:
             folded_rows=rows[ROWS:],
             names=[] if is_pair else [f"{letters[pair.first]} → {letters[pair.second]}" for pair in compared.pairwise],
             how=versus.HOW,
-            sentences=versus.sentences(compared.comparisons[0], words)
-            if is_pair
-            else versus.sentences_of_several(compared.comparisons, rows, words),
+            sentences=sentences,
             shown_at=of - 1 if of else 0,
             matrix=_matrix(compared.overlaps, len(runs)),
             differences=_differences(compared.pairwise, len(runs)),
@@ -151,16 +152,12 @@ class _ComparisonPages:
             samples=samples.page_of_samples(runs, found.columns, asked),
             tags=_tags(found.columns),
             link=_linker(request),
-            kept_fields=_fields(request, without=("id", "of", "tag")),
+            kept_fields=[field for field in request.query_params.multi_items() if field[0] not in OF_THE_FILTER],
             sample_link=lambda name: _linker(request)("/compare/sample", sample=name, margin=None, detect=None),
         )
 
-    def _addable(self, runs: Sequence[Found]) -> list[tuple[str, str]]:
-        known = {run.reference for run in runs}
-        of_task = [run for run in self._workspace.runs()[0] if run.record.task == runs[0].record.task]
-        return [
-            (run.reference, f"{run.reference} · {run.record.agent}") for run in of_task if run.reference not in known
-        ][:OFFERED]
+    def _of_task(self, run: Found) -> Sequence[Found]:
+        return [other for other in self._workspace.runs()[0] if other.record.task == run.record.task]
 
     def sample(self, request: Request) -> Response:
         """Show one sample with the answers of all runs side by side."""
@@ -196,7 +193,6 @@ class _ComparisonPages:
         return HTMLResponse(html, headers={"content-disposition": f"attachment; filename*=utf-8''{name}"})
 
     def why(self, request: Request) -> Response:
-        """Show why the number of the second run is another one than that of the first."""
         given = read_filter(request, why.WhyGiven, also=OF_THE_LIST)
         runs = comparison.find_runs(self._workspace, given.run[:2])
         delta = why.explain_difference(self._workspace, given, seconds=patience(request))
@@ -222,11 +218,9 @@ class _ComparisonPages:
                 shown = lay_out(decided, request.state.lang, full_address(request))
         except BadInput as error:
             wrong = error.sentence
-        of_task = [other for other in self._workspace.runs()[0] if other.record.task == run.record.task]
+        of_task, store = self._of_task(run), run.store
         named = [
-            (name, f"{name} · {other.record.id}")
-            for name, other in named_baselines(of_task)
-            if other.store is run.store
+            (name, f"{name} · {other.record.id}") for name, other in named_baselines(of_task) if other.store is store
         ]
         plain = [other.reference for other in of_task if other.reference != run.reference][:OFFERED]
         return page(
@@ -251,7 +245,9 @@ class _ComparisonPages:
             board=board,
             has_official=any(rank.official for rank in board.ranks),
             has_cost=any(rank.cost is not None for rank in board.ranks),
-            options=_shown_options,
+            options=lambda rank: {
+                name: HIDDEN if is_private(name) else value_text(value) for name, value in rank.options.items()
+            },
         )
 
     def trends(self, request: Request) -> Response:
@@ -276,15 +272,7 @@ class _ComparisonPages:
         )
 
 
-def _suggested(offered: Sequence[Found], chosen: Sequence[str]) -> list[str]:
-    """Return the run before the first chosen run, else before the newest one, and that run: they are compared most often."""
-    at = next((number for number, run in enumerate(offered) if run.reference in chosen), 0)
-    begin = max(0, min(at, len(offered) - 2))
-    return [run.reference for run in reversed(offered[begin : begin + 2])]
-
-
 def _names_of(runs: Sequence[Found]) -> Mapping[str, Sequence[str]]:
-    """Return the names of the runs that are baselines."""
     return _names_by_run((name, run.reference) for name, run in named_baselines(runs))
 
 
@@ -295,10 +283,7 @@ def _names_by_run(named: Iterable[tuple[str, str]]) -> Mapping[str, Sequence[str
     return names
 
 
-Linker = Callable[..., str]
-
-
-def _linker(request: Request) -> Linker:
+def _linker(request: Request) -> Callable[..., str]:
     """Return what writes this address with some fields changed; None removes one, and the place in a list is left out."""
 
     def link(path: str = "", **changes: str | Sequence[str] | None) -> str:
@@ -311,16 +296,6 @@ def _linker(request: Request) -> Linker:
         return f"{path or request.url.path}?{urlencode(fields)}"
 
     return link
-
-
-def _fields(request: Request, *, without: Sequence[str]) -> list[tuple[str, str]]:
-    return [(key, value) for key, value in request.query_params.multi_items() if key not in {*without, *OF_THE_MOMENT}]
-
-
-def _headline(runs: Sequence[Found], compared: comparison.Compared, words: ReportWords) -> str:
-    if len(runs) == 2:
-        return versus.headline(compared.comparisons[0], words)
-    return words.t("{count} runs compared with {run}", count=len(runs) - 1, run=runs[0].record.id)
 
 
 def _matrix(overlaps: Sequence[Overlap], count: int) -> list[list[Overlap | None]]:
@@ -372,7 +347,3 @@ def _tags(columns: Columns) -> list[str]:
     different = {id(tags): tags for tags in columns.tags}.values()  # samples share them
     found = dict.fromkeys(f"{key}={value}" for tags in different for key, value in tags.items())
     return [*found] if len(found) <= MOST_TAGS else []
-
-
-def _shown_options(rank: leaderboard.Rank) -> dict[str, str]:
-    return {name: HIDDEN if is_private(name) else value_text(value) for name, value in rank.options.items()}

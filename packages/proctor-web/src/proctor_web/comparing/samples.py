@@ -1,6 +1,6 @@
 """The samples of runs that are compared: those that moved, and one with the answers of all runs side by side."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Annotated, Literal
 
 import msgspec
@@ -11,10 +11,9 @@ from proctor.core.trial import Outcome, Value
 from proctor.reports.both import attempt_to_show, expected_text, made_text
 from proctor.reports.story import Story, StoryFinding, story
 from proctor.runtime.visible import one_line
-from proctor_web.comparing.columns import FLAGS, GROUPS, Columns, groups_of
+from proctor_web.comparing.columns import FLAGS, GROUPS, Columns, Group, groups_of
 from proctor_web.comparing.comparison import find_runs, kept, position
 from proctor_web.comparing.word_diff import WordDiffPiece, diff_words
-from proctor_web.operations import Operation
 from proctor_web.workspace import Found, NotFound, Workspace
 
 ONE_LINE = 200  # characters of a text in the list
@@ -124,31 +123,25 @@ def compare_sample(workspace: Workspace, given: SampleGiven) -> SampleAnswers:
     of = position(given.of, runs)
     values = columns.row(columns.ids.index(given.sample))
     groups = {*groups_of(values, of)}
-    answers = [
-        _tell(run, given.sample, columns.scorer, best=("broken" if at == 0 else "fixed") in groups)
-        for at, run in enumerate(runs)
-    ]
+    answers = _answers(runs, given.sample, columns.scorer, groups)
     texts = [made_text(story) if story is not None else "" for story, _ in answers]
     pieces = [diff_words(texts[0], texts[of or 1])[0], *(diff_words(texts[0], text)[1] for text in texts[1:])]
     known = next((story for story, _ in answers if story is not None), None)
     order = [columns.ids[at] for at in _places(columns, runs, given)]
     here = order.index(given.sample) if given.sample in order else None
+    sides = zip(runs, values, answers, pieces, strict=True)
     return SampleAnswers(
         id=given.sample,
         tags=known.tags if known else {},
         question=known.question if known else "",
         expected=expected_text(known) if known else "",
-        sides=tuple(
-            _side(run, value, story, attempts, marked)
-            for run, value, (story, attempts), marked in zip(runs, values, answers, pieces, strict=True)
-        ),
+        sides=tuple(_side(run, value, story, attempts, marked) for run, value, (story, attempts), marked in sides),
         previous=order[here - 1] if here else "",
         next=order[here + 1] if here is not None and here + 1 < len(order) else "",
     )
 
 
 def _places(columns: Columns, runs: Sequence[Found], given: SamplesGiven) -> list[int]:
-    """Return the positions of the samples that are asked for."""
     flags = columns.flags(position(given.of, runs))
     wanted = sum(FLAGS[group] for group in GROUPS if given.group in (group, "all"))
     if given.group == "moved":
@@ -163,11 +156,7 @@ def _places(columns: Columns, runs: Sequence[Found], given: SamplesGiven) -> lis
 def _row(runs: Sequence[Found], columns: Columns, at: int, of: int) -> ComparedSampleRow:
     """Return a row of the list: the answers are those of the attempts that tell most, as the page of the sample shows them."""
     id, values = columns.ids[at], columns.row(at)
-    groups = {*groups_of(values, of)}
-    stories = [
-        _tell(run, id, columns.scorer, best=("broken" if number == 0 else "fixed") in groups)[0]
-        for number, run in enumerate(runs)
-    ]
+    stories = [story for story, _ in _answers(runs, id, columns.scorer, {*groups_of(values, of)})]
     known = next((story for story in stories if story is not None), None)
     return ComparedSampleRow(
         id=id,
@@ -175,6 +164,15 @@ def _row(runs: Sequence[Found], columns: Columns, at: int, of: int) -> ComparedS
         values=values,
         answers=tuple(one_line(made_text(story), ONE_LINE) if story is not None else "" for story in stories),
     )
+
+
+def _answers(
+    runs: Sequence[Found], sample_id: str, scorer: str, groups: Collection[Group]
+) -> Sequence[tuple[Story | None, int]]:
+    """Return what tells most of each run: of the first one what the others broke, of those what they fixed."""
+    return [
+        _tell(run, sample_id, scorer, best=("broken" if at == 0 else "fixed") in groups) for at, run in enumerate(runs)
+    ]
 
 
 def _tell(run: Found, sample_id: str, scorer: str, *, best: bool) -> tuple[Story | None, int]:
@@ -215,9 +213,3 @@ def _side(
         reason=one.failure.reason if one.failure is not None else "",
         seconds=one.seconds,
     )
-
-
-OPERATIONS = (
-    Operation("GET", "/compare/samples", list_compared_samples),
-    Operation("GET", "/compare/sample", compare_sample),
-)

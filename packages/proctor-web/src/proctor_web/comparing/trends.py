@@ -5,7 +5,6 @@ from functools import partial
 
 from proctor_ci.trends import Trend, TrendGiven, TrendRuns, choose, follow
 from proctor_web.comparing.background import Background
-from proctor_web.operations import Operation
 from proctor_web.workspace import Found, Workspace
 
 
@@ -23,6 +22,3 @@ def follow_task(workspace: Workspace, given: TrendGiven, *, seconds: float | Non
 def _follow(trend: Trend, runs: Sequence[Found]) -> Trend:
     """Fill a trend with its runs; a baseline comes last, after them."""
     return follow(TrendRuns(trend, runs[:-1], runs[-1]) if trend.baseline else TrendRuns(trend, runs, None))
-
-
-OPERATIONS = (Operation("GET", "/trends", follow_task),)

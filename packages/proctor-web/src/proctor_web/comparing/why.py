@@ -8,7 +8,6 @@ from proctor.api.run import Run
 from proctor_ci.delta import Delta, explain_delta
 from proctor_web.comparing.background import Background
 from proctor_web.comparing.comparison import find_runs
-from proctor_web.operations import Operation
 from proctor_web.workspace import Found, Workspace
 
 
@@ -34,6 +33,3 @@ def explain_difference(workspace: Workspace, given: WhyGiven, *, seconds: float 
 def _explain(runs: list[Found], *, scorer: str, by: str) -> Delta:
     first, second = (Run(run.record, run.store) for run in runs)
     return explain_delta(first, second, scorer=scorer, by=by or None, rescore=False)
-
-
-OPERATIONS = (Operation("GET", "/compare/why", explain_difference),)

@@ -20,8 +20,7 @@ from proctor_web.auth import FormFields, person_name, post
 from proctor_web.comparing.background import patience, unasked
 from proctor_web.inspecting.audits import AcceptedFinding, accept, audit_of_sample, view_audit
 from proctor_web.operations import RunReference, convert, read_filter
-from proctor_web.samples.addresses import sample_address
-from proctor_web.samples.run_links import RunLinks
+from proctor_web.samples.addresses import RunLinks, sample_address
 from proctor_web.workspace import Found, NotFound, Workspace
 
 CLASS_TONES: Mapping[FindingClass, str] = {"proved": "bad", "likely": "warn", "look": ""}

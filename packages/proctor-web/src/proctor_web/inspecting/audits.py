@@ -20,7 +20,7 @@ from proctor_audit.keeping import KeptAudit, find_audit, subject_digest
 from proctor_audit.printing import describe_floors, describe_not_checked
 from proctor_audit.request import TaskRequest
 from proctor_web.comparing.background import Background
-from proctor_web.operations import Operation, RunReference
+from proctor_web.operations import RunReference
 from proctor_web.workspace import Found, NotFound, Workspace
 
 MOST_CHARACTERS = 2_000  # of a reason
@@ -188,9 +188,3 @@ def _has_changed(kept: KeptAudit, sample: Sample) -> bool:
     audited = kept.subjects.get(sample.id)
     is_stored = bool(sample.turns) or sample.target is not None
     return audited is not None and is_stored and audited.digest != subject_digest(sample)
-
-
-OPERATIONS = (
-    Operation("GET", "/runs/{run}/audit", get_audit),
-    Operation("POST", "/runs/{run}/audit", accept),
-)

@@ -22,32 +22,26 @@ from proctor_audit.inspector.trial_labels import (
 )
 from proctor_judging.review.labels import Status
 from proctor_web.comparing.background import Background
-from proctor_web.operations import Operation
+from proctor_web.operations import RunReference
 from proctor_web.workspace import Found, NotFound, Workspace
 
 Said = Literal["happened", "did_not_happen", "contested"]
-SAID: Mapping[Status, Said] = {
-    "approved": "happened",
-    "rejected": "did_not_happen",
-    "needs_revision": "contested",
-}
+SAID: Mapping[Status, Said] = {"approved": "happened", "rejected": "did_not_happen", "needs_revision": "contested"}
 
 
-class InspectionOfRun(msgspec.Struct, frozen=True, kw_only=True):
+class InspectionOfRun(RunReference, frozen=True, kw_only=True):
     """A run to inspect, and the check whose findings are listed; '' is the first one that found something."""
 
-    run: str
     check: str = ""
 
 
-class EventLabel(msgspec.Struct, frozen=True, kw_only=True):
+class EventLabel(RunReference, frozen=True, kw_only=True):
     """What a person says of a finding: it happened, or it did not; None takes it back.
 
     Attributes:
         digest: of the finding as the person was shown it; '' for the one that there is.
     """
 
-    run: str
     check: str
     trial: str
     happened: bool | None
@@ -188,10 +182,7 @@ def view_inspection(found: Found, done: InspectedTrials, check: str = "", by: st
 
 
 def _kind(
-    check: AuditCheck,
-    by_trial: Mapping[str, Sequence[AuditFinding]],
-    lines: Sequence[TrialLine],
-    labels: FindingLabels,
+    check: AuditCheck, by_trial: Mapping[str, Sequence[AuditFinding]], lines: Sequence[TrialLine], labels: FindingLabels
 ) -> InspectedKind:
     said, changed = labels.said(check.name), labels.changed.get(check.name, 0)
     order = order_of_review(by_trial, lines, check.name) if said else ()
@@ -213,24 +204,17 @@ def _finding(
         trial=line.id,
         sample=line.sample,
         attempt=line.attempt,
-        events=tuple(_event(event) for event in events),
+        events=tuple(
+            InspectedEvent(
+                cls=event.cls,
+                sentence=event.sentence,
+                steps=event.steps,
+                span=event.witness["span"],
+                invalidates=event.invalidates,
+            )
+            for event in events
+        ),
         digest=finding_digest(line, events),
         said=SAID[record.verdict.status] if record is not None else None,
         own=SAID[own.status] if own is not None else None,
     )
-
-
-def _event(finding: AuditFinding) -> InspectedEvent:
-    return InspectedEvent(
-        cls=finding.cls,
-        sentence=finding.sentence,
-        steps=finding.steps,
-        span=finding.witness["span"],
-        invalidates=finding.invalidates,
-    )
-
-
-OPERATIONS = (
-    Operation("GET", "/runs/{run}/findings", list_findings),
-    Operation("POST", "/runs/{run}/findings", label_finding),
-)

@@ -29,8 +29,7 @@ from proctor_web.inspecting.findings import (
     view_inspection,
 )
 from proctor_web.operations import convert, read_filter
-from proctor_web.samples.addresses import sample_address
-from proctor_web.samples.run_links import RunLinks
+from proctor_web.samples.addresses import RunLinks, sample_address
 from proctor_web.samples.sample import Attempt, SampleAttempt
 from proctor_web.workspace import Found, NotFound, Workspace
 

@@ -24,11 +24,10 @@ from proctor_web.app import page
 from proctor_web.auth import session_of
 from proctor_web.failures import API
 from proctor_web.operations import read_filter
-from proctor_web.results.report import report_soon
+from proctor_web.results.report import report_soon, written
 from proctor_web.results.saving import ask, save
-from proctor_web.results.written import written
 from proctor_web.runs.panel import panel_of
-from proctor_web.samples.run_links import RunLinks
+from proctor_web.samples.addresses import RunLinks
 from proctor_web.workspace import StillComputing, Workspace
 
 TYPES = {
@@ -64,7 +63,9 @@ def routes(workspace: Workspace) -> Sequence[BaseRoute]:
             report = gathered.report
             if panel.progress.is_under_way:
                 age = time.time() - gathered.at
-                report = replace(report, notes=tuple(note for note in report.notes if not _is_not_ended(note)))
+                # that it may have been killed is a note that its page knows better
+                notes = (note for note in report.notes if not (isinstance(note, Sentence) and note.text == NOT_ENDED))
+                report = replace(report, notes=tuple(notes))
             values = run_values(report, ReportWords(request.state.lang), links)
         return page(
             request,
@@ -100,7 +101,6 @@ def routes(workspace: Workspace) -> Sequence[BaseRoute]:
 
 
 async def save_page(request: Request) -> Response:
-    """Return a page of the app as one file."""
     view = request.query_params.get("view", "")
     if not view.startswith("/") or view.startswith(("//", *NO_PAGES)):
         raise BadInput("'{view}' is no page of this server.", view=view)
@@ -115,11 +115,6 @@ async def save_page(request: Request) -> Response:
     saved = await save(shown.body.decode(), lambda path: ask(request, path), footer)
     name = re.sub(r"[^\w.@-]+", "-", view.partition("?")[0]).strip("-") or "proctor"
     return HTMLResponse(saved, headers=_as_file(f"{name}.html"))
-
-
-def _is_not_ended(note: str | Sentence) -> bool:
-    """True of the note that a run may have been killed, which its page knows better."""
-    return isinstance(note, Sentence) and note.text == NOT_ENDED
 
 
 def _as_file(name: str) -> dict[str, str]:

@@ -1,6 +1,6 @@
 """The pages of a review: one item with its form, the list, the statistics, and conflicts for an adjudicator."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import NamedTuple
 from urllib.parse import urlencode
@@ -21,11 +21,7 @@ from proctor_web.app import page
 from proctor_web.auth import Access, FormFields, person_name, post, session_of
 
 ROWS = 100
-SHOWS = {
-    "all": say("All"),
-    "todo": say("To do"),
-    **STATUS_NAMES,
-}
+SHOWS = {"all": say("All"), "todo": say("To do"), **STATUS_NAMES}
 STATES = {**SHOWS, "changed": say("Changed since")}
 
 
@@ -76,7 +72,6 @@ class ReviewPages:
         return self._go("/statistics" if first is None else f"/items/{first}")
 
     def items(self, request: Request) -> Response:
-        """Show the list, a page of rows at a time."""
         person = session_of(request).person
         show = _show(request)
         words = request.query_params.get("q", "").strip()
@@ -91,23 +86,29 @@ class ReviewPages:
         more = listed[ROWS - 1].number if len(listed) > ROWS else None
         return self._page(request, "list.html.jinja", rows=rows, more=more, show=show, searched=words)
 
-    def item(self, request: Request) -> Response:
-        """Show one item, with the form."""
-        item, position = self._place(request)
-        entry = self._review.own(item, person_name(request))
-        return self._item(request, item, position, _form_fields(entry))
+    def item(self, request: Request, given: Mapping[str, str] | None = None, wrong: Sentence | None = None) -> Response:
+        item, place = self._place(request)
+        return self._page(
+            request,
+            "item.html.jinja",
+            status=422 if wrong is not None else 200,
+            item=item,
+            place=place,
+            given=_form_fields(self._review.own(item, person_name(request))) if given is None else given,
+            wrong=wrong,
+            shown={name: getattr(item, name) for name in FIELDS},
+            state=place.states[item.number],
+        )
 
     def save(self, request: Request, given: FormFields) -> Response:
-        """Keep a label, and on to the next item."""
         item, position = self._place(request)
         wrong = self._label(request, item, given)
         if wrong is not None:
-            return self._item(request, item, position, given, wrong)
+            return self.item(request, given, wrong)
         path = "/statistics" if position.after is None else f"/items/{position.after}"
         return self._go(f"{path}{position.query(saved=item.number)}")
 
     def undo(self, request: Request, _: FormFields) -> Response:
-        """Remove the last label, and show its item."""
         taken = self._review.undo(person_name(request))
         if taken is None:
             return self._go("/")
@@ -130,14 +131,8 @@ class ReviewPages:
         )
 
     def conflicts(self, request: Request) -> Response:
-        """Show what reviewers disagree on."""
         self._only_adjudicators(request)
         return self._page(request, "conflicts.html.jinja", conflicts=self._review.conflicts())
-
-    def conflict(self, request: Request) -> Response:
-        """Show one item with all labels, and the form to decide."""
-        self._only_adjudicators(request)
-        return self._conflict(request, {})
 
     def decide(self, request: Request, given: FormFields) -> Response:
         """Keep the adjudicator's word."""
@@ -145,7 +140,7 @@ class ReviewPages:
         item = self._item_of(request)
         wrong = self._label(request, item, given, decides=True)
         if wrong is not None:
-            return self._conflict(request, given, wrong)
+            return self.conflict(request, given, wrong)
         left = self._review.conflicts()
         return self._go(f"/conflicts/{left[0].item.number}" if left else "/conflicts")
 
@@ -184,38 +179,20 @@ class ReviewPages:
             return error.sentence
         return None
 
-    def _item(
-        self,
-        request: Request,
-        item: ReviewItem,
-        place: ReviewPosition,
-        given: Mapping[str, str],
-        wrong: Sentence | None = None,
+    def conflict(
+        self, request: Request, given: Mapping[str, str] | None = None, wrong: Sentence | None = None
     ) -> Response:
-        shown = {name: getattr(item, name) for name in FIELDS}
-        return self._page(
-            request,
-            "item.html.jinja",
-            status=422 if wrong is not None else 200,
-            item=item,
-            place=place,
-            given=given,
-            wrong=wrong,
-            shown=shown,
-            state=place.states[item.number],
-        )
-
-    def _conflict(self, request: Request, given: Mapping[str, str], wrong: Sentence | None = None) -> Response:
+        """Show one item with all labels, and the form to decide."""
+        self._only_adjudicators(request)
         item = self._item_of(request)
         record = self._review.records().get(item.id)
-        entries: Sequence[LabelEntry] = record.current if record is not None else ()
         return self._page(
             request,
             "conflict.html.jinja",
             status=422 if wrong is not None else 200,
             item=item,
             shown={name: getattr(item, name) for name in FIELDS},
-            entries=entries,
+            entries=record.current if record is not None else (),
             given=given or _form_fields(record.decision if record is not None else None),
             wrong=wrong,
         )
@@ -278,7 +255,6 @@ class ReviewPages:
 
 
 def _form_fields(entry: LabelEntry | None) -> dict[str, str]:
-    """Return the fields of a form as a label fills them."""
     if entry is None:
         return {}
     return {

@@ -29,7 +29,7 @@ from proctor_web.reviewing.queues import (
 )
 from proctor_web.users.ledger import Person
 from proctor_web.users.roles import VIA_NAMES
-from proctor_web.workspace import Found, NotFound, Workspace
+from proctor_web.workspace import NotFound, Workspace
 
 DEFAULT_COUNT = 50
 OFFERED = 50  # runs to draw answers from
@@ -60,21 +60,25 @@ class ReviewingPages:
         self._workspace = workspace
         self._access = access
 
-    def queues(self, request: Request) -> Response:
-        """Show the queues, and the form for a new one, with the runs that the address names."""
-        return self._queues(request, {"run": [*read_filter(request, DrawnRuns).run]})
-
     def create(self, request: Request, fields: FormFields) -> Response:
-        """Make a queue, and go there."""
         given: dict[str, object] = {name: text for name, text in fields.items() if text}
         given |= {"run": fields.several("run"), "reviewer": fields.get("reviewer", "").replace(",", " ").split()}
         try:
             queue = create_queue(self._workspace, convert(given, NewQueue))
         except BadInput as error:
-            return self._queues(request, given, error)
+            return self.queues(request, given, error)
         return RedirectResponse(f"/review/{queue.name}", 303)
 
-    def _queues(self, request: Request, given: dict[str, object], wrong: BadInput | None = None) -> Response:
+    def queues(
+        self, request: Request, given: Mapping[str, object] | None = None, wrong: BadInput | None = None
+    ) -> Response:
+        """Show the queues, and the form for a new one, with the runs that the address names."""
+        if given is None:
+            given = {"run": [*read_filter(request, DrawnRuns).run]}
+        # to draw from: the newest runs, and before them those that are chosen
+        chosen = given.get("run")
+        offered = [run for run in self._workspace.runs()[0] if run.record.state not in ("running", "copying")]
+        offered.sort(key=lambda run: not (isinstance(chosen, list) and run.reference in chosen))
         return page(
             request,
             "reviewing/queues.html.jinja",
@@ -83,16 +87,9 @@ class ReviewingPages:
             given=given,
             wrong=wrong.sentence if wrong is not None else None,
             rubrics=rubric_file.known(),
-            offered=self._offered(given),
+            offered=offered[:OFFERED],
             count=DEFAULT_COUNT,
         )
-
-    def _offered(self, given: Mapping[str, object]) -> list[Found]:
-        """Return the runs to draw from: the newest, and before them those that are chosen."""
-        chosen = given.get("run")
-        runs = [run for run in self._workspace.runs()[0] if run.record.state not in ("running", "copying")]
-        runs.sort(key=lambda run: not (isinstance(chosen, list) and run.reference in chosen))
-        return runs[:OFFERED]
 
     def queue(self, request: Request) -> Response:
         """Show how far a queue is, and how people and judges agree."""

@@ -31,7 +31,6 @@ from proctor_judging.review.agree import NOT_DRAWN, TEXTS, Agreement, agree
 from proctor_judging.review.dimensions import ReviewDimension, of_rubric
 from proctor_judging.review.label_sources import LabelDraw, LabelSource, labelled_by_all
 from proctor_judging.review.queue import Review, Reviewers, ReviewProgress
-from proctor_web.operations import Operation
 from proctor_web.samples.sample import SampleAttempt
 from proctor_web.workspace import Found, NotFound, Workspace
 
@@ -128,7 +127,8 @@ def create_queue(workspace: Workspace, given: NewQueue) -> QueueRow:
     found = [workspace.find_run(reference) for reference in dict.fromkeys(given.run)]
     if given.rubric and given.rubric not in rubric_file.known():  # no path: the browser names no files of this machine
         raise unknown("rubric", given.rubric, rubric_file.known(), paths=False)
-    rubric = given.rubric or _rubric_of(found)
+    judges = (about(run.record, scorer) for run in found for scorer in run.record.scorers)
+    rubric = given.rubric or next((judge.rubric for judge in judges if judge is not None and judge.rubric), "")
     dimensions = of_rubric(rubric) if rubric else RIGHT
     drawn = _draw(found, given)
     if not drawn:
@@ -169,13 +169,6 @@ def show_queue(workspace: Workspace, given: QueueNamed) -> QueueState:
         by_reviewer={name: review.progress(name) for name in review.people()},
         agreement=dict(_agreement(workspace, find_queue(workspace, given.queue), review)),
     )
-
-
-OPERATIONS = (
-    Operation("GET", "/queues", list_queues),
-    Operation("POST", "/queues", create_queue),
-    Operation("GET", "/queues/{queue}", show_queue),
-)
 
 
 def queues_folder(workspace: Workspace) -> Path:
@@ -222,12 +215,6 @@ def _row(workspace: Workspace, name: str) -> QueueRow:
         reviewers=tuple(review.reviewers),
         adjudicator=review.adjudicator,
     )
-
-
-def _rubric_of(found: Sequence[Found]) -> str:
-    """Return the rubric of the first judge of these runs, '' where none judged."""
-    judges = (about(run.record, scorer) for run in found for scorer in run.record.scorers)
-    return next((judge.rubric for judge in judges if judge is not None and judge.rubric), "")
 
 
 def _draw(found: Sequence[Found], given: NewQueue) -> list[tuple[SampleAttempt, Mapping[str, str]]]:
@@ -286,7 +273,9 @@ def _shown(trial: Trial, sample: Sample | None) -> dict[str, str]:
 def _agreement(workspace: Workspace, queue: Queue, review: Review) -> Iterator[tuple[str, RunAgreement]]:
     """Compare the labels with the verdicts of each run, under the names that its samples have there."""
     runs = [workspace.find_run(reference) for reference in queue.runs]
-    is_as_drawn = queue.choose == "random" and [*queue.sources.values()] == _sources(runs, _asked_for(queue))
+    count = queue.count or len(queue.sources)
+    asked = NewQueue(name=queue.name, run=[*queue.runs], count=count, choose=queue.choose, seed=queue.seed)
+    is_as_drawn = queue.choose == "random" and [*queue.sources.values()] == _sources(runs, asked)
     for run in runs:
         source = _label_source(run, queue, review, is_as_drawn=is_as_drawn)
         if not source.records:
@@ -297,16 +286,6 @@ def _agreement(workspace: Workspace, queue: Queue, review: Review) -> Iterator[t
             yield run.reference, RunAgreement(agreement=agreement)
         except BadInput as error:
             yield run.reference, RunAgreement(why_not=error.sentence)
-
-
-def _asked_for(queue: Queue) -> NewQueue:
-    return NewQueue(
-        name=queue.name,
-        run=[*queue.runs],
-        count=queue.count or len(queue.sources),
-        choose=queue.choose,
-        seed=queue.seed,
-    )
 
 
 def _label_source(run: Found, queue: Queue, review: Review, *, is_as_drawn: bool) -> LabelSource:

@@ -1,7 +1,6 @@
 """Start, stop, resume and delete runs, and keep what people say about them."""
 
 import time
-from collections.abc import Sequence
 from pathlib import Path, PurePath
 
 import msgspec
@@ -16,7 +15,7 @@ from proctor.core.task import Store
 from proctor.registry import unknown
 from proctor_ci.baselines import remove_baseline, set_baseline
 from proctor_ci.request import RunRequest, shown, words_of, words_to_resume
-from proctor_web.operations import Operation, RunReference
+from proctor_web.operations import RunReference
 from proctor_web.runs.launcher import Launcher, RunProcess, command_of
 from proctor_web.runs.listing import NOTHING_SAID, Notes, notes_of
 from proctor_web.runs.permitted import check, folder_to_resume, locate
@@ -34,18 +33,16 @@ class Started(msgspec.Struct, frozen=True, kw_only=True):
     command: str
 
 
-class Resume(msgspec.Struct, frozen=True, kw_only=True):
+class Resume(RunReference, frozen=True, kw_only=True):
     """A run to resume; `retry_failed` runs its infrastructure failures again, `accept_changes` mixes old and new code."""
 
-    run: str
     retry_failed: bool = False
     accept_changes: bool = False
 
 
-class Saying(msgspec.Struct, frozen=True, kw_only=True):
+class Saying(RunReference, frozen=True, kw_only=True):
     """What a person adds to or takes from what is said about a run; `note` replaces that person's note, '' removes it."""
 
-    run: str
     add_tags: tuple[str, ...] = ()
     remove_tags: tuple[str, ...] = ()
     note: str | None = None
@@ -146,12 +143,10 @@ def say_about_run(workspace: Workspace, given: Saying, by: str = "") -> Notes:
     removed = [annotation for annotation in before if annotation.kind == "tag" and annotation.name in given.remove_tags]
     added = [_annotation(record.id, by, kind="tag", name=tag) for tag in given.add_tags]
     if given.note is not None:
-        removed += [
-            annotation
-            for annotation in before
-            if annotation.kind == "note" and annotation.by == by and not given.note.strip()
-        ]
-        added += [_annotation(record.id, by, kind="note", value=given.note)] if given.note.strip() else []
+        if given.note.strip():
+            added.append(_annotation(record.id, by, kind="note", value=given.note))
+        else:
+            removed += [annotation for annotation in before if annotation.kind == "note" and annotation.by == by]
     if added or removed:
         store.annotate(added, removed)
     if given.add_baseline:
@@ -200,21 +195,8 @@ def run_or_start(workspace: Workspace, reference: str) -> tuple[Store, str]:
     """
     run, separator, name = reference.partition("@")
     for store_name, store in workspace.stores.items():
-        if (
-            name in ("", store_name)
-            and (not separator or name)
-            and workspace.kept(Launcher).last(store, run) is not None
-        ):
+        is_named = name == store_name if separator else True
+        if is_named and workspace.kept(Launcher).last(store, run) is not None:
             return store, run
     found: Found = workspace.find_run(reference)
     return found.store, found.record.id
-
-
-OPERATIONS: Sequence[Operation] = (
-    Operation("POST", "/runs", start_run),
-    Operation("POST", "/runs/{run}/stop", stop_run),
-    Operation("POST", "/runs/{run}/resume", resume_run),
-    Operation("DELETE", "/runs/{run}", delete_run),
-    Operation("POST", "/runs/{run}/notes", say_about_run),
-    Operation("GET", "/baselines", list_baselines),
-)

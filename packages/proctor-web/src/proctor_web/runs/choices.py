@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -9,14 +10,13 @@ import msgspec
 from proctor import registry
 from proctor.core.errors import BadInput
 from proctor_web.folder_code import agents_in, tasks_in
-from proctor_web.operations import Operation
 from proctor_web.runs.options import OptionField, agent_fields, task_fields
 from proctor_web.workspace import Workspace
 
 DEEPEST = 3  # folders
 MOST = 500  # of each kind
 SETS = (".evalset.json", ".test.json")
-DATA = frozenset({".jsonl", ".csv", ".tsv", ".json", ".parquet", ".xlsx"})
+DATA = frozenset({".jsonl", ".csv", ".tsv", ".parquet", ".xlsx"})
 
 
 class RunChoice(msgspec.Struct, frozen=True, kw_only=True):
@@ -28,7 +28,6 @@ class RunChoice(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def short(self) -> str:
-        """Return the name without the way to its folder."""
         kind, colon, path = self.name.partition(":") if self.name.startswith("adk:") else ("", "", self.name)
         return f"{kind}{colon}{path.rpartition('/')[2]}" if self.is_own else self.name
 
@@ -61,15 +60,20 @@ class Fields(msgspec.Struct, frozen=True, kw_only=True):
 
 def list_choices(workspace: Workspace) -> Choices:
     """Return the tasks and agents that can be chosen for a run."""
+    from proctor.agents.baseline import KINDS
+    from proctor_adapters.models.local import MODELS
+
     benchmarks = [
         RunChoice(name=name, about=registry.BENCHMARKS.describe(name)) for name in registry.BENCHMARKS.names()
     ]
     named = [RunChoice(name=f"{kind}:", about=registry.AGENTS.describe(kind)) for kind in ("openai", "a2a", "http")]
-    local = [*(f"local:{name}" for name in _models()), *(f"baseline:{name}" for name in _baselines())]
+    local = [*(f"local:{name}" for name in MODELS), *(f"baseline:{name}" for name in KINDS)]
+    targets = [] if workspace.agents is None else [agent.target for agent in agents_in(workspace.agents)]
+    here = f"{Path.cwd()}{os.sep}"
     return Choices(
         tasks=(*(RunChoice(name=name, is_own=True) for name in _tasks(workspace)), *benchmarks),
         agents=(
-            *(RunChoice(name=name, is_own=True) for name in _agents(workspace.agents)),
+            *(RunChoice(name=target.replace(here, "", 1), is_own=True) for target in targets),
             *named,
             *(RunChoice(name=name) for name in local),
         ),
@@ -78,23 +82,17 @@ def list_choices(workspace: Workspace) -> Choices:
 
 def list_options(_: Workspace, given: Chosen) -> Fields:
     """Return the options of a task and of an agent that can be set from here."""
-    return Fields(task=tuple(_safe_task_fields(given.task)), agent=tuple(agent_fields(given.agent)))
+    of_task: Sequence[OptionField] = ()
+    with suppress(BadInput):  # a name that is not whole yet
+        of_task = task_fields(given.task)
+    return Fields(task=tuple(of_task), agent=tuple(agent_fields(given.agent)))
 
 
 def _tasks(workspace: Workspace) -> list[str]:
-    sets = [show_path(path) for path in _files(workspace.evalsets) if _is_set(path)]
+    files = _files(workspace.evalsets)
+    sets = [show_path(path) for path in files if path.name.endswith(SETS) or path.suffix in DATA]
     folders = dict.fromkeys(folder for folder in (workspace.evalsets, workspace.agents) if folder is not None)
     return [*sets, *(f"{show_path(path)}:{name}" for folder in folders for path, name in tasks_in(folder))]
-
-
-def _agents(folder: Path | None) -> list[str]:
-    targets = [] if folder is None else [agent.target for agent in agents_in(folder)]
-    here = f"{Path.cwd()}{os.sep}"
-    return [target.replace(here, "", 1) for target in targets]
-
-
-def _is_set(path: Path) -> bool:
-    return path.name.endswith(SETS) or (path.suffix in DATA - {".json"})
 
 
 def _files(folder: Path | None) -> Iterator[Path]:
@@ -115,28 +113,3 @@ def show_path(path: Path) -> str:
     """Return a path as it is given in the terminal, in this folder without the way to it."""
     here = Path.cwd()
     return path.relative_to(here).as_posix() if path.is_relative_to(here) and path != here else str(path)
-
-
-def _models() -> Sequence[str]:
-    from proctor_adapters.models.local import MODELS
-
-    return [*MODELS]
-
-
-def _baselines() -> Sequence[str]:
-    from proctor.agents.baseline import KINDS
-
-    return KINDS
-
-
-def _safe_task_fields(task: str) -> Sequence[OptionField]:
-    try:
-        return task_fields(task)
-    except BadInput:  # a name that is not whole yet
-        return ()
-
-
-OPERATIONS: Sequence[Operation] = (
-    Operation("GET", "/choices", list_choices),
-    Operation("GET", "/choices/options", list_options),
-)

@@ -35,7 +35,6 @@ class Refusals:
         self._by_key: dict[str, RefusedForm] = {}
 
     def keep(self, refusal: RefusedForm) -> str:
-        """Return the key that finds it."""
         for oldest in [*self._by_key][: 1 - MOST_REFUSALS]:
             self._by_key.pop(oldest, None)
         key = secrets.token_urlsafe(12)

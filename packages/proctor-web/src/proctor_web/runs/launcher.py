@@ -91,9 +91,8 @@ class Launcher:
             log.parent.mkdir(mode=0o700, exist_ok=True)
             log.unlink(missing_ok=True)
             words, given = [*start.words], dict[str, str]()
-            if (
-                address := self._addresses.get(store.url)
-            ) is not None:  # with its password: whoever lists processes sees words
+            address = self._addresses.get(store.url)
+            if address is not None:  # with its password: whoever lists processes sees words
                 words, given = [word for word in words if word != f"--store={store.url}"], {"PROCTOR_STORE": address}
             begun = msgspec.structs.replace(start, started=time.time())
             self._write(store, begun)  # first: a server that is killed here has not lost what it was asked for

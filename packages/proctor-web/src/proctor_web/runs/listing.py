@@ -12,7 +12,6 @@ from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence
 from proctor.core.task import Store
 from proctor_ci.changes import Change, changes_between
-from proctor_web.operations import Operation
 from proctor_web.runs.launcher import Launcher
 from proctor_web.runs.numbers import RunNumbers, numbers_soon
 from proctor_web.runs.ordering import EarlierRuns, RunFilter, begin_after, cursor_of, in_order
@@ -149,10 +148,7 @@ def _notes(said: Iterable[Annotation]) -> Notes:
 
 def _unopened(workspace: Workspace, found: Sequence[Found]) -> list[RunRow]:
     """Return the runs that were started from here and that their process has not opened, or never did."""
-    launcher, known = (
-        workspace.kept(Launcher),
-        {(run.store.url, run.record.id) for run in found},
-    )
+    launcher, known = (workspace.kept(Launcher), {(run.store.url, run.record.id) for run in found})
     return [
         RunRow(
             run=workspace.reference(name, start.run),
@@ -224,6 +220,3 @@ def _day(text: str, otherwise: float, *, after: int = 0) -> float:
 
 def _sorted(texts: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(set(texts)))
-
-
-OPERATIONS: Sequence[Operation] = (Operation("GET", "/runs", list_runs),)

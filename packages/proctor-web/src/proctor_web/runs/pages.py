@@ -1,6 +1,6 @@
 """The pages about runs: the list, the form of a new one, its start, and what follows a run that is under way."""
 
-from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from urllib.parse import quote, urlencode
 
 from starlette.concurrency import run_in_threadpool
@@ -16,7 +16,7 @@ from proctor_web.app import page
 from proctor_web.auth import FormFields, person_name, post, with_typed
 from proctor_web.guard import KEPT_SECONDS
 from proctor_web.operations import RunReference, convert, read_filter
-from proctor_web.runs import actions, choices, listing, progress
+from proctor_web.runs import actions
 from proctor_web.runs.choices import Chosen, list_choices, list_options
 from proctor_web.runs.forms import Refusals, RefusedForm, draft_of, request_of, rest_of
 from proctor_web.runs.launcher import Launcher
@@ -29,7 +29,7 @@ from proctor_web.runs.progress import Watches
 from proctor_web.workspace import Workspace
 
 SOON, LATER = 0.3, 3.0  # seconds until a list with numbers to come, or with runs under way, is asked for again
-OPERATIONS = (*listing.OPERATIONS, *progress.OPERATIONS, *actions.OPERATIONS, *choices.OPERATIONS)
+
 STATES = (
     ("running", say("running")),
     ("finished", say("finished")),
@@ -95,9 +95,7 @@ class _RunPages:
             states=STATES,
             columns=COLUMNS,
             shown=[name for name in COLUMNS if name in columns and name != given.group],
-            orders={
-                name: (link(order=_next_order(name, given.order)), _direction(name, given.order)) for name in ORDERED
-            },
+            orders={name: _order(name, given.order, link) for name in ORDERED},
             is_filtered=any(text and name not in OF_LOOK for name, text in query),
             again=SOON if is_waiting else LATER if is_live else 0,
             first=link() if given.after else "",
@@ -117,7 +115,9 @@ class _RunPages:
         elif refused := self._workspace.kept(Refusals).find(query.get("refused", "")):
             return self._form(request, refused.draft, wrong=refused.why)
         elif query.get("again"):
-            given = self._asked_before(query["again"])
+            store, run = actions.run_or_start(self._workspace, query["again"])
+            start = self._workspace.kept(Launcher).last(store, run)
+            given = start.request if start is not None and start.request is not None else RunRequest(task="", agent="")
         else:
             given = draft_of(query, list_options(self._workspace, convert(query, Chosen)))
         return self._form(request, given, source=source)
@@ -176,7 +176,15 @@ class _RunPages:
 
     def notes(self, request: Request, fields: FormFields) -> Response:
         run = request.path_params["run"]
-        actions.say_about_run(self._workspace, _saying(run, fields), by=person_name(request))
+        saying = actions.Saying(
+            run=run,
+            add_tags=tuple(filter(None, [fields.get("add_tags", "").strip()])),
+            remove_tags=tuple(filter(None, [fields.get("remove_tags", "")])),
+            note=fields.get("note"),
+            add_baseline=fields.get("add_baseline", "").strip(),
+            remove_baseline=fields.get("remove_baseline", ""),
+        )
+        actions.say_about_run(self._workspace, saying, by=person_name(request))
         return RedirectResponse(f"/runs/{quote(run)}", 303)
 
     def _form(
@@ -203,18 +211,9 @@ class _RunPages:
             ),
         )
 
-    def _asked_before(self, reference: str) -> RunRequest:
-        store, run = actions.run_or_start(self._workspace, reference)
-        start = self._workspace.kept(Launcher).last(store, run)
-        return start.request if start is not None and start.request is not None else RunRequest(task="", agent="")
-
 
 def _columns(request: Request) -> Collection[str]:
-    """Return the columns that are chosen in the address, else those that this browser chose last.
-
-    Raises:
-        BadInput: the address names one that there is not.
-    """
+    """Return the columns that are chosen in the address, else those that this browser chose last."""
     chosen = [name for name in request.query_params.getlist("columns") if name]
     for name in chosen:
         if name not in COLUMNS:
@@ -225,30 +224,12 @@ def _columns(request: Request) -> Collection[str]:
     return USUAL_COLUMNS if kept is None else [name for name in kept.split(".") if name in COLUMNS]
 
 
-def _next_order(name: str, now: str) -> str:
-    """Return the order that a click on the head of a column leads to."""
-    if name == "created":
-        return "" if now == "created" else "created"
-    first, second = (f"-{name}", name) if name in FALLING else (name, f"-{name}")
-    return second if now == first else first
-
-
-def _direction(name: str, now: str) -> str:
-    """Return how a column is ordered, as `aria-sort` has it; '' where it is not."""
-    if name == "created":
-        return {"created": "ascending", "": "descending"}.get(now, "")
-    return {name: "ascending", f"-{name}": "descending"}.get(now, "")
-
-
-def _saying(run: str, fields: Mapping[str, str]) -> actions.Saying:
-    return actions.Saying(
-        run=run,
-        add_tags=tuple(filter(None, [fields.get("add_tags", "").strip()])),
-        remove_tags=tuple(filter(None, [fields.get("remove_tags", "")])),
-        note=fields.get("note"),
-        add_baseline=fields.get("add_baseline", "").strip(),
-        remove_baseline=fields.get("remove_baseline", ""),
-    )
+def _order(name: str, now: str, link: Callable[..., str]) -> tuple[str, str]:
+    """Return where a click on the head of a column leads, and how it is ordered, as `aria-sort` has it; '' if it is not."""
+    down = "" if name == "created" else f"-{name}"
+    first, second = (down, name) if name in FALLING else (name, down)
+    direction = {name: "ascending", down: "descending"}.get(now, "")
+    return link(order=second if now == first else first), direction
 
 
 def _event(name: str, data: str) -> bytes:

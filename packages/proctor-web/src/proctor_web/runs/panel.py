@@ -1,11 +1,12 @@
 """The head of a run's page: how far it is, what can be done with it, what people said about it."""
 
+from contextlib import suppress
+
 import msgspec
 
 from proctor.core.errors import BadInput
 from proctor.core.run import RunRecord
 from proctor.core.sentence import Sentence, say
-from proctor.core.task import Store
 from proctor.core.trial import INFRASTRUCTURE
 from proctor_ci.request import again, shown, words_to_resume
 from proctor_web.runs.actions import run_or_start
@@ -63,12 +64,12 @@ def panel_of(workspace: Workspace, reference: str, by: str = "") -> Panel:
         now = _progress(workspace, stored)
     start = launcher.last(store, run)
     notes = notes_of(store, run).get(run, NOTHING_SAID) if record is not None else NOTHING_SAID
-    permitted = record is not None and "continue_from" not in record.provenance
-    if record is not None and permitted:
-        try:
+    permitted, resumed = False, ""
+    if record is not None and "continue_from" not in record.provenance:
+        resumed = shown(words_to_resume(record.id, store.url, retry_failed=False, accept_changes=False))
+        with suppress(BadInput):
             folder_to_resume(workspace, record.spec)
-        except BadInput:
-            permitted = False
+            permitted = True
     is_whole = now.done >= now.planned > 0
     failed = sum(count for outcome, count in now.outcomes.items() if outcome in INFRASTRUCTURE)
     return Panel(
@@ -82,7 +83,7 @@ def panel_of(workspace: Workspace, reference: str, by: str = "") -> Panel:
         why_no_copy=_why_no_copy(workspace, record),
         failed=failed if permitted else 0,
         stopping=launcher.is_stopping(store, run),
-        command=command_of(start) if start is not None else _in_terminal(store, record) if not permitted else "",
+        command=command_of(start) if start is not None else resumed if not permitted else "",
     )
 
 
@@ -116,9 +117,3 @@ def _progress(workspace: Workspace, found: Found) -> RunProgress:
         said=tuple(launcher.log(store, record.id)) if start is not None else (),
         code=start.code if start is not None else None,
     )
-
-
-def _in_terminal(store: Store, record: RunRecord | None) -> str:
-    if record is None or "continue_from" in record.provenance:
-        return ""
-    return shown(words_to_resume(record.id, store.url, retry_failed=False, accept_changes=False))

@@ -71,13 +71,8 @@ def check(workspace: Workspace, spec: RunSpec, base: Path | None = None) -> None
             _check_file(folders, "simulated user", spec.user, spec.user.removeprefix("scripted:"))
     for environment in spec.environment:
         _check_file(folders, "environment", environment, environment.removeprefix("python:"))
-    for options in (
-        spec.task_options,
-        spec.agent_options,
-        spec.environment_options,
-        spec.judge_options,
-        spec.user_options,
-    ):
+    of_runs = (spec.task_options, spec.agent_options)
+    for options in (*of_runs, spec.environment_options, spec.judge_options, spec.user_options):
         _check_options(folders, options)
 
 

@@ -17,8 +17,8 @@ from proctor.core.run import Estimate, RunRecord
 from proctor.core.task import Store
 from proctor.core.trajectory import Usage
 from proctor.core.trial import Outcome
-from proctor_web.operations import Operation, RunReference
-from proctor_web.runs.launcher import Launcher, RunProcess
+from proctor_web.operations import RunReference
+from proctor_web.runs.launcher import Launcher
 from proctor_web.workspace import NotFound, Workspace
 
 EVERY_SECONDS = 1.0
@@ -64,7 +64,6 @@ class RunProgress(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_under_way(self) -> bool:
-        """True while it can still change."""
         return self.state in UNDER_WAY
 
 
@@ -90,7 +89,6 @@ def ended(outcomes: Mapping[Outcome, int]) -> int:
 
 
 def digest_of(record: RunRecord) -> str:
-    """Return the digest of a record, which changes with it."""
     return digest_bytes(msgspec.json.encode(record))
 
 
@@ -129,6 +127,7 @@ class Watch:
             return self._before(launcher)
         state = state_of(self._workspace, store, record)
         start = launcher.last(store, record.id)
+        begun = start.started if start is not None else record.created
         outcomes = store.outcomes(record.id)
         done = ended(outcomes)
         rate = self._rate(done) if state in UNDER_WAY else None
@@ -140,7 +139,7 @@ class Watch:
             outcomes=outcomes,
             rate=rate,
             seconds_left=max(0, record.planned - done) / rate if rate else None,
-            seconds=record.seconds if state not in UNDER_WAY else time.time() - (start or _since(record)).started,
+            seconds=record.seconds if state not in UNDER_WAY else time.time() - begun,
             headline=self._main_number(store, record, due=not quick or done < SMALL) if done else None,
             usage=store.usage(record.id),
             said=tuple(launcher.log(store, record.id)),
@@ -254,10 +253,3 @@ class Watches:
     def close(self) -> None:
         self._pool.shutdown(wait=False, cancel_futures=True)
         self._watch_by_reference.clear()
-
-
-def _since(record: RunRecord) -> RunProcess:
-    return RunProcess(run=record.id, words=(), started=record.created)
-
-
-OPERATIONS = (Operation("GET", "/runs/{run}/progress", get_progress),)

@@ -1,10 +1,15 @@
-"""Where the page of one attempt at a sample is."""
+"""Where the pages of a run are: its own, the list of its samples, and that of one attempt at a sample."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol
 from urllib.parse import quote, urlencode
 
+from proctor.reports.render import EstimateLine, ReportLinks
+from proctor_web.samples.listing import NO_CLASS
+
 DOTS = {"", ".", ".."}  # browsers take such parts of a path away
+ROWS = 30  # of a section of estimates, until it is opened
+FOLDED = "…"  # the type of errors that are counted together
 
 
 def sample_address(run: str, sample_id: str, attempt: int = 0, query: Mapping[str, object] | None = None) -> str:
@@ -47,14 +52,12 @@ def links_of(run: str, one: Attempted, query: Mapping[str, object]) -> SampleLin
 
 
 def list_address(run: str, query: Mapping[str, object] | None = None) -> str:
-    """Return the address of the list of a run's samples."""
     text = urlencode(query or {}, errors="replace", doseq=True)
     path = f"/runs/{quote(run, safe='@', errors='replace')}/samples"
     return f"{path}?{text}" if text else path
 
 
 def attachment_address(run: str, sample_id: str, attempt: int, entry: int, piece: int) -> str:
-    """Return the address of a file in the conversation of an attempt."""
     return _address(run, "attachments", sample_id, attempt, {"entry": entry, "piece": piece})
 
 
@@ -67,3 +70,42 @@ def _address(run: str, room: str, sample_id: str, attempt: int, query: Mapping[s
         path += quote(sample_id, safe="/", errors="replace")
     text = urlencode({**fields, **(query or {})}, errors="replace", doseq=True)
     return f"{path}?{text}" if text else path
+
+
+class RunLinks(ReportLinks):
+    """Where the parts of a run's page lead in the app: to its samples."""
+
+    def __init__(self, reference: str, opened: str | None = None) -> None:
+        """Name a run, and the section of estimates that has all its rows, however many."""
+        self.reference = reference
+        self.run = f"/runs/{quote(reference, safe='@')}"
+        self.opened = opened
+
+    def class_id(self, error_class: str, error_type: str) -> str:
+        """Return no anchor: the trials of a class have a page of their own."""
+        return ""
+
+    def error(self, error_class: str, error_type: str) -> str:
+        if error_type == FOLDED:
+            return ""
+        return self.samples(error_class=error_class or NO_CLASS, error_type=error_type)
+
+    def outcome(self, name: str) -> str:
+        return "" if name == "not_run" else self.samples(outcome=name)
+
+    def slice(self, slice: str) -> str:
+        """Return the address of the samples with a tag, given as key=value."""
+        return self.samples(tag=slice) if slice else ""
+
+    def sample(self, sample_id: str, attempt: int) -> str:
+        return sample_address(self.reference, sample_id, attempt)
+
+    def shown(self, key: str, rows: Sequence[EstimateLine]) -> Sequence[EstimateLine]:
+        """Return the rows of a section of estimates that the page shows: the first ones, or all if the section is open."""
+        return rows if len(rows) <= ROWS + 1 or key == self.opened else rows[:ROWS]
+
+    def section(self, key: str) -> str:
+        return f"{self.run}?{urlencode({'all': key})}#by-{quote(key)}"
+
+    def samples(self, **chosen: str) -> str:
+        return list_address(self.reference, {name: value for name, value in chosen.items() if value})

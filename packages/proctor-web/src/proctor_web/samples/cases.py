@@ -9,7 +9,6 @@ from proctor.core.sample import File, Message, Turn
 from proctor.reports.story import PlayedTurn, played_turns
 from proctor_adapters.evalsets.recording import Played, case_of, session_input
 from proctor_web.evalset_files import History, Saved, checked_id, folder_of, list_sets, save_case
-from proctor_web.operations import Operation
 from proctor_web.samples.attachments import read_attachment
 from proctor_web.samples.sample import Attempt, SampleAttempt
 from proctor_web.workspace import Workspace
@@ -26,7 +25,9 @@ def add_case(workspace: Workspace, given: CaseOfSample, by: str) -> Saved:
     """Add an attempt to an eval set: what was said and called is what the new case expects."""
     folder = folder_of(workspace)
     attempt = Attempt(workspace, given)
-    case_id = given.case_id.strip() or _id_of(given.sample)
+    # the id of a case has no commas and no line breaks
+    own = "".join("_" if sign == "," or not sign.isprintable() else sign for sign in given.sample).strip()[:200]
+    case_id = given.case_id.strip() or own
     begin = session_input(attempt.sample.known.session) if attempt.sample is not None else None
     case = case_of(checked_id(case_id), _played(attempt), begin)
     return save_case(folder, given.file.strip(), case, history=workspace.kept(History), by=by)
@@ -42,11 +43,6 @@ def list_case_files(workspace: Workspace) -> Sequence[str]:
     if not can_add(workspace):
         return ()
     return [file.file for file in list_sets(folder_of(workspace)) if file.problem is None]
-
-
-def _id_of(sample_id: str) -> str:
-    """Return the id of a sample as that of a case, which has no commas and no line breaks."""
-    return "".join("_" if sign == "," or not sign.isprintable() else sign for sign in sample_id).strip()[:200]
 
 
 def _played(one: Attempt) -> Played:
@@ -70,16 +66,9 @@ def _said_by_users(turn: PlayedTurn, own: Sequence[Turn]) -> Iterator[Message]:
 
 
 def _with_files(message: Message) -> Message:
-    """Return the message with its files as bytes, as far as the server may read them.
-
-    Raises:
-        BadInput: it may not read one of them.
-    """
-    if not any(isinstance(part, File) for part in message.parts):
-        return message
-    return replace(
-        message, parts=tuple(_with_bytes(part) if isinstance(part, File) else part for part in message.parts)
-    )
+    """Return the message with its files as bytes; raises where the server may not read one of them."""
+    parts = (_with_bytes(part) if isinstance(part, File) else part for part in message.parts)
+    return replace(message, parts=tuple(parts))
 
 
 def _with_bytes(file: File) -> File:
@@ -91,6 +80,3 @@ def _with_bytes(file: File) -> File:
             "The attachment {name} cannot be read from here; nothing was added.", name=file.name or file.path
         )
     return replace(file, data=data)
-
-
-OPERATIONS = (Operation("POST", "/runs/{run}/cases", add_case),)

@@ -12,7 +12,7 @@ from proctor.core.sample import File, Message, Reasoning, Sample, Text, ToolCall
 from proctor.core.sample import Part as MessagePart
 from proctor.core.trajectory import Approval, StateChange, Step, Stop, Trajectory
 from proctor.reports.pairs import value_text
-from proctor.reports.story import PlayedTurn, approval_line, expected_in_turn, played_turns, turn_mark
+from proctor.reports.story import approval_line, expected_in_turn, played_turns, turn_mark
 from proctor.runtime.visible import one_line
 from proctor_web.samples.attachments import describe_attachment
 
@@ -51,7 +51,6 @@ class EntryPart(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_cut(self) -> bool:
-        """True if more of the text can be asked for."""
         return self.characters > len(self.text)
 
 
@@ -113,7 +112,12 @@ class Conversation:
             self._sources += [(turn.number, approval) for approval in turn.approvals.get(len(turn.steps), ())]
             if turn.changes:
                 self._sources.append((turn.number, turn.changes))
-            if expects and (pieces := [*_expected(turn, judged)]):
+            expected = expected_in_turn(turn.number, turn.reference, judged) if expects else ()
+            pieces = [
+                EntryPart(kind="expected", text=line.text, characters=len(line.text), is_error=line.kind != "call")
+                for line in expected
+            ]
+            if pieces:
                 self._sources.append((turn.number, pieces))
         by_turn = sorted(range(len(trajectory.steps)), key=lambda index: trajectory.steps[index].turn)
         self._step_by_entry = dict(zip(self.number_of_step, (index + 1 for index in by_turn), strict=True))
@@ -167,7 +171,7 @@ class Conversation:
             pieces=pieces,
             opens_turn=opens,
             mark=turn_mark(turn, self._judged) if opens else "",
-            left_out=_size(source) - len(pieces),
+            left_out=len(_parts(source)) - len(pieces),
         )
         if not isinstance(source, Step):
             return entry
@@ -205,10 +209,6 @@ def _parts(source: Source) -> Sequence[MessagePart | EntryPart | StateChange]:
         assert not isinstance(source, Step | Message)
         return source
     return [part for part in message.parts_with_files if not (isinstance(part, Reasoning) and not part.text)]
-
-
-def _size(source: Source) -> int:
-    return len(_parts(source))
 
 
 def _role(source: Source) -> Role:
@@ -293,8 +293,3 @@ def _unescaped(found: re.Match[str]) -> str:
         return found[0]
     character: str = json.loads(f'"{found[0]}"')
     return found[0] if character < "\xa0" or "\ud800" <= character <= "\udfff" else character
-
-
-def _expected(turn: PlayedTurn, judged: Sequence[KnownDetails]) -> Iterator[EntryPart]:
-    for line in expected_in_turn(turn.number, turn.reference, judged):
-        yield EntryPart(kind="expected", text=line.text, characters=len(line.text), is_error=line.kind != "call")

@@ -26,14 +26,18 @@ class Note(msgspec.Struct, frozen=True, kw_only=True):
 def notes_on(
     conversation: Conversation, trajectory: Trajectory, pairs: Sequence[CallRows], findings: Sequence[StoryFinding]
 ) -> tuple[Note, ...]:
-    """Return the notes on the entries of a conversation."""
     steps = sorted(trajectory.steps, key=lambda step: step.turn)  # stable, and as the entries are numbered
     numbered = list(zip(conversation.number_of_step, steps, strict=True))
     calls = [
         (number, part.name) for number, step in numbered for part in step.message.parts if isinstance(part, ToolCall)
     ]
     last = next((number for number, step in reversed(numbered) if step.message.role == "assistant"), None)
-    notes = [*_on_calls(pairs, calls, last), *(() if last is None else _on_the_end(findings, last))]
+    notes = [*_on_calls(pairs, calls, last)]
+    if last is not None:
+        scored = (finding for finding in findings if finding.value is not None)
+        notes += [
+            Note(number=last, text=finding.reason, scorer=finding.scorer, is_good=finding.passed) for finding in scored
+        ]
     return tuple(notes[:MOST_NOTES])
 
 
@@ -49,22 +53,9 @@ def _on_calls(pairs: Sequence[CallRows], calls: list[tuple[int, str]], last: int
             continue
         wrong = [row for row in pair.rows if row.marked]
         for row in wrong:
-            yield Note(
-                number=number,
-                text=say(
-                    "{parameter}: {made}, expected {expected}",
-                    parameter=row.parameter,
-                    made=row.made or "–",
-                    expected=row.expected or "–",
-                ),
-            )
+            texts = {"parameter": row.parameter, "made": row.made or "–", "expected": row.expected or "–"}
+            yield Note(number=number, text=say("{parameter}: {made}, expected {expected}", **texts))
         if not wrong and pair.expected is not None and pair.expected != pair.made:
             yield Note(number=number, text=say("expected {expected}", expected=pair.expected))
         elif not wrong and pair.expects_none:
             yield Note(number=number, text=say("no such call is expected"))
-
-
-def _on_the_end(findings: Sequence[StoryFinding], last: int) -> Iterator[Note]:
-    for finding in findings:
-        if finding.value is not None:
-            yield Note(number=last, text=finding.reason, scorer=finding.scorer, is_good=finding.passed)

@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from proctor.core.errors import BadInput
-from proctor_web.samples.index_file import GROUPS, key, meta_of, place
+from proctor_web.samples.index_file import GROUPS, key, meta_of, place, scorers_of
 from proctor_web.samples.indexing import DAMAGED, bring_up, remove
 from proctor_web.samples.side import Side
 from proctor_web.workspace import Found, Workspace
@@ -46,8 +46,10 @@ class Index:
         self.db = db
         db.execute("BEGIN")  # one state of the file, while trials are entered
         self.meta = meta_of(db)
-        self.share = 1.0 if self.meta.get("version") == version else _share(self.meta)
-        self.scorers = msgspec.json.decode(self.meta.get("scorers", "[]"), type=list[str])
+        self.share = 1.0
+        if self.meta.get("version") != version:
+            self.share = min(int(self.meta.get("rows", 0)) / max(int(self.meta.get("total", 0)), 1), 0.999)
+        self.scorers = scorers_of(self.meta)
         until = time.monotonic() + MOST_SECONDS
         db.set_progress_handler(lambda: time.monotonic() > until, STEPS)
 
@@ -235,10 +237,8 @@ class Indexes:
             )
         _, trouble = child.communicate()
         if child.returncode and not self._closed:
-            raise BadInput(
-                "The samples cannot be searched: {error}. Load the page again.",
-                error=trouble.decode(errors="replace")[-400:],
-            )
+            error = trouble.decode(errors="replace")[-400:]
+            raise BadInput("The samples cannot be searched: {error}. Load the page again.", error=error)
 
 
 def _open(path: Path) -> sqlite3.Connection | None:
@@ -250,7 +250,3 @@ def _open(path: Path) -> sqlite3.Connection | None:
     except sqlite3.Error:  # it is not there yet, or is made again
         return None
     return db
-
-
-def _share(meta: dict[str, str]) -> float:
-    return min(int(meta.get("rows", 0)) / max(int(meta.get("total", 0)), 1), 0.999)

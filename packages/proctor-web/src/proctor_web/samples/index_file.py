@@ -170,10 +170,8 @@ def _all_texts(stored: StoredTrial, reasons: Sequence[str | Sentence]) -> Iterat
             yield speak(reason, "zh")
     for call in trajectory.calls():
         yield f"{call.name} {call.arguments_text()}"
-    for message in (
-        *(message for turn in sample.turns for message in turn.messages),
-        *(step.message for step in trajectory.steps),
-    ):
+    asked = (message for turn in sample.turns for message in turn.messages)
+    for message in (*asked, *(step.message for step in trajectory.steps)):
         yield from _parts(message)
 
 
@@ -305,5 +303,4 @@ class Entries:
 
 
 def facet_word(number: int) -> str:
-    """Return the word for a facet."""
     return f"f{number}"

@@ -70,9 +70,8 @@ def _pass(store: Store, run_id: str, entries: Entries) -> bool:
     entries.enter((), {"total": sum(store.outcomes(run_id).values())})
     after, start = int(meta["after"]), int(meta["position"])
     passing = int(meta["passing"])
-    for chunk in _chunks(
-        store.stored(run_id, after=after, start=start), size=CHUNK if int(meta["rows"]) else FIRST_CHUNK
-    ):
+    size = CHUNK if int(meta["rows"]) else FIRST_CHUNK
+    for chunk in _chunks(store.stored(run_id, after=after, start=start), size=size):
         passing = passing or chunk.mark
         entries.enter(chunk.entries, {"position": chunk.last + 1, "passing": passing})
     state = {"version": "" if start else version, "after": passing or after, "passing": 0, "position": 0}
@@ -121,7 +120,6 @@ def _chunks(stored: Iterable[StoredTrial], *, size: int) -> Iterator[_Chunk]:
 
 
 def main() -> None:
-    """Bring up one file."""
     from proctor.stores import open_store
 
     url, run_id, path = sys.argv[1:]

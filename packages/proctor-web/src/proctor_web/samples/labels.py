@@ -7,7 +7,6 @@ import msgspec
 
 from proctor.core.annotation import Annotation, AnnotationKind
 from proctor.core.errors import BadInput
-from proctor_web.operations import Operation
 from proctor_web.samples.sample import Attempt, SampleAttempt
 from proctor_web.workspace import Workspace
 
@@ -80,10 +79,3 @@ def _annotation(
         by=by,
         created=time.time(),
     )
-
-
-OPERATIONS = (
-    Operation("POST", "/runs/{run}/marks", mark_sample),
-    Operation("POST", "/runs/{run}/labels", save_label),
-    Operation("DELETE", "/runs/{run}/labels", remove_label),
-)

@@ -14,18 +14,9 @@ from proctor.core.trial import OUTCOMES
 from proctor.reports.words import ReportWords
 from proctor_web.app import page
 from proctor_web.operations import RunReference, convert, read_filter
-from proctor_web.samples.addresses import links_of, list_address
+from proctor_web.samples.addresses import RunLinks, links_of, list_address
 from proctor_web.samples.index_file import State
-from proctor_web.samples.listing import (
-    NO_CLASS,
-    LabelFilter,
-    Order,
-    SampleFilter,
-    list_facets,
-    list_samples,
-    query_of,
-)
-from proctor_web.samples.run_links import RunLinks
+from proctor_web.samples.listing import NO_CLASS, LabelFilter, Order, SampleFilter, list_facets, list_samples, query_of
 from proctor_web.samples.sample_pages import SampleAddress, SamplePages
 from proctor_web.workspace import Workspace
 
@@ -81,7 +72,6 @@ class SampleList:
         self._samples = SamplePages(workspace)
 
     def show(self, request: Request) -> Response:
-        """Show a page of the list."""
         given = read_filter(request, SampleFilter, also=OF_THE_OPEN_ONE)
         if "" in request.query_params.values():  # from the form; an address to paste has no empty fields
             return RedirectResponse(_address(given), 303)

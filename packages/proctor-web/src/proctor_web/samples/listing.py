@@ -10,7 +10,7 @@ from proctor.core.annotation import Annotation
 from proctor.core.errors import BadInput
 from proctor.core.sentence import Sentence
 from proctor.core.trial import Outcome
-from proctor_web.operations import Operation, RunReference
+from proctor_web.operations import RunReference
 from proctor_web.samples.finding import EVERYTHING, Index, Indexes, Search, keys
 from proctor_web.samples.index_file import ListedTrial, State, facet_word, place
 from proctor_web.samples.tokens import query
@@ -26,7 +26,7 @@ LabelFilter = Literal["review", "labelled", "contested"]
 Size = Annotated[int, msgspec.Meta(ge=1, le=500)]
 
 
-class SampleFilter(msgspec.Struct, frozen=True, kw_only=True):
+class SampleFilter(RunReference, frozen=True, kw_only=True):
     """Which samples of a run are listed; every field that is given has to hold.
 
     Attributes:
@@ -40,7 +40,6 @@ class SampleFilter(msgspec.Struct, frozen=True, kw_only=True):
         after: `next` of the page before.
     """
 
-    run: str
     text: str | None = None
     id: str | None = None
     outcome: Outcome | None = None
@@ -150,10 +149,8 @@ def neighbours(workspace: Workspace, given: SampleFilter, sample: str, attempt: 
         if at is None or search is None:
             return Neighbours()
         before, after = (keys(index, search, order=given.order, after=at, most=1, back=back) for back in (True, False))
-        rows = dict(zip((*before, *after), _rows(index, (*before, *after), ()), strict=True))
-        return Neighbours(
-            previous=next((_key(rows[id]) for id in before), None), next=next((_key(rows[id]) for id in after), None)
-        )
+        previous, following = (next(map(_key, _rows(index, ids, ())), None) for ids in (before, after))
+        return Neighbours(previous=previous, next=following)
 
 
 def list_facets(workspace: Workspace, given: RunReference) -> SampleFacets:
@@ -185,12 +182,6 @@ def query_of(given: SampleFilter, **changed: object) -> str:
     default = msgspec.structs.asdict(SampleFilter(run=given.run))
     chosen = {name: "true" if value is True else value for name, value in fields.items() if value != default[name]}
     return urlencode(chosen, doseq=True)
-
-
-OPERATIONS = (
-    Operation("GET", "/runs/{run}/samples", list_samples),
-    Operation("GET", "/runs/{run}/facets", list_facets),
-)
 
 
 def _cursor(after: str | None) -> int | None:
@@ -239,23 +230,19 @@ def _bounds(index: Index, given: SampleFilter, values: dict[str, object]) -> lis
     if given.min_value is None and given.max_value is None and given.scorer is None:
         return []
     columns = [f"trials.v{number}" for number, name in enumerate(index.scorers) if given.scorer in (None, name)]
-    values |= {
-        "low": given.min_value if given.min_value is not None else 0,
-        "high": given.max_value if given.max_value is not None else 1,
-    }
+    values["low"] = 0 if given.min_value is None else given.min_value
+    values["high"] = 1 if given.max_value is None else given.max_value
     bound = " OR ".join(f"{column} BETWEEN :low AND :high" for column in columns)
     return [f"({bound})" if bound else "0"]
 
 
 def _labelled(index: Index, given: SampleFilter, annotations: Iterable[Annotation]) -> list[int]:
     ids = set()
+    kind = "review" if given.label == "review" else "label"
     for annotation in annotations:
-        kind = "review" if given.label == "review" else "label"
-        id = (
-            index.key_of(annotation.sample_id, annotation.attempt)
-            if annotation.kind == kind and annotation.sample_id
-            else None
-        )
+        if annotation.kind != kind or not annotation.sample_id:
+            continue
+        id = index.key_of(annotation.sample_id, annotation.attempt)
         if id is not None and (given.label != "contested" or _is_contested(index, id, annotation)):
             ids.add(id)
     return sorted(ids)

@@ -19,7 +19,7 @@ from proctor.reports.pairs import CallRows
 from proctor.reports.step_costs import TrialCosts, step_costs
 from proctor.reports.story import StoryFinding, cut, finding, sides
 from proctor.stores.blobs import encode
-from proctor_web.operations import Operation
+from proctor_web.operations import RunReference
 from proctor_web.samples.conversation import PAGE, Conversation, ConversationEntry, Match
 from proctor_web.samples.evidence import Note, notes_on
 from proctor_web.samples.timing import Timing, timing
@@ -31,10 +31,9 @@ DETAIL_CHARACTERS = 3_000  # of the details of a verdict
 SHOWN_ELSEWHERE = ("replies", "comparisons", "judges", "sides", "reasons")  # among the details
 
 
-class SampleAttempt(msgspec.Struct, frozen=True, kw_only=True):
+class SampleAttempt(RunReference, frozen=True, kw_only=True):
     """An attempt at a sample of a run; attempts count from 0."""
 
-    run: str
     sample: str
     attempt: int = 0
 
@@ -298,10 +297,7 @@ def list_judge_requests(workspace: Workspace, given: SampleAttempt) -> tuple[Jud
         JudgeExchange(
             scorer=exchange.scorer,
             prompts=tuple(
-                Prompt(
-                    judge=asked.judge,
-                    messages=tuple((message.role, message.text) for message in asked.messages),
-                )
+                Prompt(judge=asked.judge, messages=tuple((message.role, message.text) for message in asked.messages))
                 for asked in exchange.asked
             ),
             replies=exchange.replies,
@@ -398,12 +394,3 @@ def _other_run(run: Found, sample_id: str, own: Sample | None) -> OtherRun | Non
 
 def _json(value: object, characters: int) -> str:
     return cut(msgspec.json.format(encode(value), indent=2).decode(errors="replace"), characters)
-
-
-OPERATIONS = (
-    Operation("GET", "/runs/{run}/sample", show_sample),
-    Operation("GET", "/runs/{run}/sample/record", sample_record),
-    Operation("GET", "/runs/{run}/sample/matches", find_in_sample),
-    Operation("GET", "/runs/{run}/sample/runs", list_other_runs),
-    Operation("GET", "/runs/{run}/sample/judge-requests", list_judge_requests),
-)

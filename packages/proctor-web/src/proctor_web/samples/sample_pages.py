@@ -30,7 +30,7 @@ from proctor_web.workspace import NotFound, Workspace
 
 LEAST_COMMON = 0.4  # of the longer of two texts, for their differences to be marked
 RECORD_CHARACTERS = 300_000
-OPERATIONS = (*sample.OPERATIONS, *labels.OPERATIONS, *cases.OPERATIONS)
+
 MOST_SENT = 8_192  # characters of a filter that a form sends back
 Kept = Mapping[str, list[str]]
 
@@ -70,7 +70,6 @@ class SamplePages:
         self._workspace = workspace
 
     def show(self, request: Request) -> Response:
-        """Show one attempt at a sample, or a part of its page."""
         address = _place(request, request.query_params)
         if address.part:
             return self._part(request, address)
@@ -92,11 +91,9 @@ class SamplePages:
         return Response(data, media_type="application/octet-stream", headers=headers)
 
     def mark(self, request: Request, fields: FormFields) -> Response:
-        """Mark an attempt for review, or take the mark away."""
         return self._write(request, fields, labels.Mark, labels.mark_sample, "mark")
 
     def label(self, request: Request, fields: FormFields) -> Response:
-        """Keep what a person says of a verdict, or take it back."""
         if fields.get("remove"):
             return self._write(request, fields, labels.ScorerOfAttempt, labels.remove_label, "unlabel")
         return self._write(request, fields, labels.Label, labels.save_label, "label")
@@ -126,11 +123,7 @@ class SamplePages:
         return RedirectResponse(sample_address(address.run, address.sample, address.attempt, query), 303)
 
     def _page(
-        self,
-        request: Request,
-        place: SampleAddress,
-        wrong: Sentence | None = None,
-        given: Mapping[str, str] = {},
+        self, request: Request, place: SampleAddress, wrong: Sentence | None = None, given: Mapping[str, str] = {}
     ) -> Response:
         kept = _filter(_sent(given) if given else request.query_params.multi_items())
         return page(
@@ -268,7 +261,6 @@ def _given(fields: Mapping[str, str], kind: type[SampleAttempt]) -> SampleAttemp
 
 
 def _sent(given: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Return the filter that a form sends back."""
     return parse_qsl(given.get("filter", "")[:MOST_SENT])
 
 

@@ -53,7 +53,6 @@ class Side:
             return self._folders[store.url]
 
     def file(self, store: Store, run_id: str) -> Path:
-        """Return the file by which the samples of a run are found."""
         return self.folder(store) / file_name(run_id)
 
     def cached(self, found: Found, name: str, kind: type[T], compute: Callable[[], T]) -> T:

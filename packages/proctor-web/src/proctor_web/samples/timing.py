@@ -7,7 +7,7 @@ from typing import Literal, get_args
 import msgspec
 
 from proctor.core.sample import ToolCall, ToolResult
-from proctor.core.trajectory import Step, Trajectory
+from proctor.core.trajectory import Trajectory
 from proctor.core.trial import Trial, Verdict
 
 Lane = Literal["model", "tool", "user", "judge"]
@@ -74,19 +74,11 @@ def _timed(trajectory: Trajectory, number_of_step: Sequence[int]) -> Iterator[Ba
     for step, number in zip(steps, number_of_step, strict=True):
         if not (0 < step.seconds < MOST_SECONDS and 0 <= step.started < LAST):
             continue
-        start = step.started or end
-        yield Bar(lane=_lane(step), start=start, seconds=step.seconds, number=number, name=_name(step))
+        start, role = step.started or end, step.message.role
+        lane: Lane = "tool" if role == "tool" else "user" if "user" in (role, step.author) else "model"
+        name = next((part.name for part in step.message.parts if isinstance(part, ToolCall | ToolResult)), "")
+        yield Bar(lane=lane, start=start, seconds=step.seconds, number=number, name=name)
         end = start + step.seconds
-
-
-def _lane(step: Step) -> Lane:
-    if step.message.role == "tool":
-        return "tool"
-    return "user" if step.message.role == "user" or step.author == "user" else "model"
-
-
-def _name(step: Step) -> str:
-    return next((part.name for part in step.message.parts if isinstance(part, ToolCall | ToolResult)), "")
 
 
 def _drawn(bars: Sequence[Bar], total: float) -> Iterable[Bar]:

@@ -6,7 +6,6 @@ from typing import Annotated
 import msgspec
 
 from proctor.core.errors import BadInput
-from proctor_web.operations import Operation
 from proctor_web.users.ledger import MOST_ENTRIES, AuditEntry, Issued, Ledger
 from proctor_web.workspace import NotFound, Workspace
 
@@ -64,10 +63,3 @@ def revoke_session(workspace: Workspace, given: PassId) -> None:
     """
     if not ledger_of(workspace).revoke(given.id):
         raise NotFound("There is no session or token '{id}'; it may have ended.", id=given.id)
-
-
-OPERATIONS: Sequence[Operation] = (
-    Operation("GET", "/team/audit", list_audit),
-    Operation("GET", "/team/sessions", list_sessions),
-    Operation("DELETE", "/team/sessions/{id}", revoke_session),
-)

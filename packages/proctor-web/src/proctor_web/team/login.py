@@ -47,7 +47,6 @@ class Login:
         self._redirect = f"{access.url}/login/callback"
 
     def routes(self) -> Sequence[BaseRoute]:
-        """Return its routes, which are for strangers."""
         return [Route("/login", self.begin), Route("/login/callback", self.finish)]
 
     async def begin(self, request: Request) -> Response:
@@ -79,9 +78,8 @@ class Login:
         state = given.get("state", "")
         kept = self._read(cookies_of(request.headers).get(self._cookie(state), ""))
         if kept is None or not hmac.compare_digest(kept.state.encode(), state.encode(errors="replace")):
-            return _message(
-                request, 400, say("This login was begun in another browser, or took too long. Sign in again.")
-            )
+            why = say("This login was begun in another browser, or took too long. Sign in again.")
+            return _message(request, 400, why)
         try:
             user = await self._provider.finish(given, Begun("", kept.state, kept.nonce, kept.verifier), self._redirect)
         except LoginFailed as error:

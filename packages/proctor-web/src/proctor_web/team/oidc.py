@@ -160,9 +160,8 @@ class Provider:
 
     def _name(self, claims: Mapping[str, object]) -> str:
         name = self._claim(claims, self._user_claim)
-        if (
-            self._user_claim == "email" and str(claims.get("email_verified", True)).lower() != "true"
-        ):  # some send a text
+        is_verified = str(claims.get("email_verified", True)).lower() == "true"  # some send a text
+        if self._user_claim == "email" and not is_verified:
             raise LoginRefused("The login provider has not verified your e-mail address. Have it verified there, and sign in again.")  # fmt: skip
         if not isinstance(name, str) or not name.strip() or len(name) > MOST_CHARACTERS or not name.isprintable():
             raise LoginRefused("The login provider names no user in '{claim}'; --oidc-user names another claim.", claim=self._user_claim)  # fmt: skip
@@ -202,12 +201,8 @@ class Provider:
             host = parts.hostname if parts is not None and parts.port != 0 else None  # a port that is none is refused
         except ValueError:
             parts = host = None
-        if (
-            parts is None
-            or not host
-            or parts.fragment
-            or not (parts.scheme == "https" or (is_local and host in LOOPBACK))
-        ):
+        is_safe = parts is not None and (parts.scheme == "https" or (is_local and host in LOOPBACK))
+        if parts is None or not host or parts.fragment or not is_safe:
             raise LoginFailed("The login provider has no usable {name}.", name=name)
         return str(url)
 
@@ -289,11 +284,7 @@ class Provider:
 
 
 def _keys_of(found: Mapping[str, Any]) -> "list[Key]":
-    """Return the keys that can be read; one of a kind that we do not know hides no other (RFC 7517, section 5).
-
-    Raises:
-        LoginFailed: there is none.
-    """
+    """Return the keys that can be read; one of a kind that we do not know hides no other (RFC 7517, section 5)."""
     from joserfc.errors import JoseError
     from joserfc.jwk import KeySet
 

@@ -109,7 +109,6 @@ class _TeamPages:
         return gone
 
     def team(self, request: Request) -> Response:
-        """Show who is signed in, and the audit log."""
         given = read_filter(request, AuditFilter)
         return page(
             request,
@@ -124,6 +123,5 @@ class _TeamPages:
         )
 
     def revoke(self, _: Request, fields: FormFields) -> Response:
-        """End a session or a token of anybody."""
         revoke_session(self._workspace, PassId(id=fields.get("id", "")))
         return RedirectResponse("/team", 303)

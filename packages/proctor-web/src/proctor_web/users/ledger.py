@@ -176,7 +176,6 @@ class Ledger:
             self.note_end(entry.id, entry.status)
 
     def note_end(self, id: str, status: int, run: str = "") -> None:
-        """Add how it ended."""
         query = "INSERT INTO audit_ends VALUES (:id, :at, :status, :run) ON CONFLICT DO NOTHING"
         self._database.rows(query, id=id, at=self._clock(), status=status, run=run)
 

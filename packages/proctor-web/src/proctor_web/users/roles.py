@@ -83,7 +83,6 @@ def is_enough(role: Role, needed: Role) -> bool:
 
 
 def lesser(one: Role, other: Role) -> Role:
-    """Return the role that may do less."""
     return one if is_enough(other, one) else other
 
 
