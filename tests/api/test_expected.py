@@ -12,7 +12,8 @@ import proctor
 from proctor import Run, Sample, Task
 from proctor.core.run import KnownSamples, Looked
 from proctor.core.sample import Message
-from proctor.core.trajectory import Step, Usage
+from proctor.core.score import Score
+from proctor.core.trajectory import Step, Trajectory, Usage
 from proctor_adapters.importing import import_log
 from proctor_adapters.imports import LogReading
 from proctor_ci.looks.expected import expect_differences
@@ -27,6 +28,10 @@ RULE = "accuracy not worse by 0.08"
 def task(version: str = "1") -> Task:
     samples = [Sample.ask(f"q{number}", str(number), target="yes") for number in range(300)]
     return Task(name="quiz", version=version, samples=samples, scorers=["exact"])
+
+
+def never(sample: Sample, trajectory: Trajectory) -> Score:
+    return Score(points=0, out_of=1)
 
 
 def system(name: str) -> Callable[[str], list[Step]]:
@@ -129,13 +134,13 @@ def test_what_runs_know_of_few_samples_is_not_counted(run: Callable[..., Run], t
 def test_only_samples_of_the_baseline_are_recorded_by_the_scorer_of_the_rule(
     run: Callable[..., Run], tmp_path: Path
 ) -> None:
-    scored = replace(task(), scorers=["exact", "refusal"])
+    scored = replace(task(), scorers=["exact", never])
     run("old", task=scored)
     run("other", task=scored)
     log = tmp_path / "more.jsonl"
     log.write_text("".join(f'{{"id": "{number}", "passed": ["x"], "failed": []}}\n' for number in range(9)))
     import_log(log, store=str(tmp_path / "runs.db"), how=LogReading(task="quiz"))
-    known = run("new", until="refusal not worse by 0.08", against="old", task=scored).record.known
+    known = run("new", until="never not worse by 0.08", against="old", task=scored).record.known
     assert known is not None
     assert known.earned.keys() == {f"q{number}" for number in range(300)}
     assert {*known.earned.values()} == {0.0}

@@ -78,6 +78,8 @@ def official_classes() -> Any:
     sys.path.insert(0, str(FOLDER.parents[1]))
     yield
     sys.path.remove(str(FOLDER.parents[1]))
+    for name in [name for name in sys.modules if name.partition(".")[0] == "bfcl_eval"]:
+        del sys.modules[name]  # or a later test takes it for an installed package
 
 
 @settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -172,6 +172,7 @@ def test_without_the_official_tool_the_message_says_how_to_get_it(
     (tmp_path / "bfcl_eval" / "data").mkdir(parents=True)  # as in a clone of its data
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delitem(sys.modules, "bfcl_eval", raising=False)
     with pytest.raises(BadInput, match="not installed"):
         official.evaluate(tmp_path, "m", ["simple_python"])
 
