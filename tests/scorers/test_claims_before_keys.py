@@ -72,7 +72,7 @@ def test_a_scorer_of_free_text_reads_claims_without_a_key(module: ModuleType) ->
     assert not any("Sample" in str(one.annotation) for one in parameters.values())
 
 
-READS = "claims phrase_answers phrase_forms question_gap noun_phrases offered_options stated_words stated_amounts amount_claims sentences truth answer_layout han_answers han_names han_question han_truth solutions"
+READS = "claims phrase_answers phrase_forms question_gap noun_phrases offered_options stated_words stated_amounts amount_claims sentences truth answer_layout han_answers han_moments han_names han_openings han_question han_truth solutions"
 
 
 @pytest.mark.parametrize("name", READS.split())

@@ -60,6 +60,26 @@ CASES = {
     "code as an example": (
         "Excel中用于条件计数的函数是什么？", "在Excel里做条件计数，可以用 COUNTIF（单条件）函数，例如 `=COUNTIF(A:A,\"北京\")`。求和则用 SUM。", "COUNTIF", "SUM"
     ),
+    "a time in brackets repeats the one before": ("例会改到什么时候了？", "改到周四下午三点（15:00）了。", "周四15:00", "周三15:00"),
+    "a date of the lunar calendar": ("端午节是农历哪一天？", "端午节是农历五月初五，人们会吃粽子。", "五月初五", "5月"),
+    "a year before Christ": ("秦统一六国是哪一年？", "公元前221年。秦灭齐之后完成了统一。", "前221年", "221年"),
+    "a date of others": ("新校区哪年启用？", "新校区原计划2019年启用，后来推迟到2021年。", "2021年", "2019年"),
+    "the noun of the question and what it is": ("泰国使用什么货币？", "泰国的法定货币是泰铢（THB），汇率时有变动。", "泰铢", "汇率"),
+    "what serves as it": ("丝绸之路的起点是哪里？", "西汉时丝绸之路以长安（今西安）为起点。东汉时起点移到了洛阳。", "长安", "洛阳"),
+    "a question that ends with its verb": ("“海上生明月”的作者是？", "唐代诗人张九龄，出自《望月怀远》。", "张九龄", "《望月怀远》"),
+    "the frame of a preposition": ("糖尿病主要和哪种激素有关？", "主要与胰岛素有关。如有不适请及时就医。", "胰岛素", "及时就医"),
+    "quoted after its verb": ("李白被后人尊称为什么？", "李白被后人誉为“诗仙”，与“诗圣”杜甫并称“李杜”。", "诗仙", "诗圣"),
+    "code as the first words": ("CSS中设置文字颜色的属性是哪个？", "`color` 属性。`background-color` 是设置背景颜色的。", "color", "background-color"),
+    "a consequence concludes nothing": ("小鲸用什么呼吸？", "小鲸用肺呼吸，所以要定时浮出水面换气。", "肺", "换气"),
+    "an option that is denied with another verb": (
+        "四大发明不包括下列哪一项：造纸术、印刷术、地动仪？", "地动仪不属于四大发明，四大发明有造纸术和印刷术等。", "地动仪", "造纸术"
+    ),
+    "an option that is chosen": ("长城是哪个朝代开始修建的？选项：春秋战国、唐、明", "应选春秋战国。今天看到的长城大多是明代修建的。", "春秋战国", "明"),
+    "an amount is no yes": ("蜜蜂有几只翅膀？", "蜜蜂一共有4只翅膀，即两对。", "4只", "2只"),
+    "a denial of now": ("国花有没有正式规定？", "目前没有。", "没有", "有"),
+    "a person after an office": ("合同由谁修改？", "合同由法务的小赵修改。", "小赵", "法务"),
+    "the title of a work": ("《孔乙己》收录在哪部小说集里？", "收录在小说集《呐喊》中，《彷徨》收的是后来的作品。", "《呐喊》", "《彷徨》"),
+    "the left side of an equation": ("一斤等于多少克？", "1斤=500克，1公斤=1000克。", "500克", "1000克"),
 }  # fmt: skip
 
 

@@ -31,11 +31,11 @@ def test_most_chinese_replies_of_every_kind_and_form_are_read_and_none_for_somet
         flattered += [(reply.reply, target) for target in reply.wrong if _accepts(reply, target)]
     recall = {cell: sum(accepted) / len(accepted) for cell, accepted in right.items()}
     assert len(flattered) * 100 <= sum(right["all"]), flattered
-    assert recall["all"] >= 0.94
+    assert recall["all"] >= 0.98
     assert {cell: share for cell, share in recall.items() if share < 0.65} == {}
 
 
 def test_replies_of_developers_help_desks_and_teachers_are_read() -> None:
     figures = rates(read_corpus("registers", "answer_zh"))
     assert figures.precision >= 0.99
-    assert figures.recall >= 0.89
+    assert figures.recall >= 0.93

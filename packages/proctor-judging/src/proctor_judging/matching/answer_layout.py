@@ -22,6 +22,7 @@ HEADING = compile_later(
     r"(?:第.{1,3}步|步骤|最终|简要|详细)?(?:解析|解释|说明|分析|理由|原因|注意?|解答?|答案|结论|总结|结果|计算|步骤|思路)[一二三四五\d]?)\W*",
     re.IGNORECASE,
 )
+IN_CLAUSE = compile_later(rf"[{HAN}]$")
 LABEL_AFTER = compile_later(r"\s{0,2}[:：]")
 SENTENCE_LIKE = compile_later(rf"\S+(?: \S+){{3,}}|[{HAN}\d]{{6,}}")
 LIST_OF_BOLD = compile_later(r"\s?(?:,|，|、|;|；|,?\s?(?:and|&|和|与|以及|及))\s?(?:the |an? )?", re.IGNORECASE)
@@ -30,8 +31,15 @@ CODE = compile_later(
     re.IGNORECASE,
 )
 SPAN_OF_CODE = compile_later(r"(?<!`)`([^`\n]{1,80})`(?!`)")
+COMPLEXITY = compile_later(r"[OoΘΩ]\([^()]*(?:\([^()]*\))?[^()]*\)")
+HAN_LETTER = compile_later(f"[{HAN}]")
+DIGIT = compile_later(r"\d")
 EXAMPLE = compile_later(r"(?:例如|比如|譬如)[:：]?\W*$")
 INTRODUCES = compile_later(r"[:：]\W*$")
+EXPLAINS = compile_later(r"[。！!].*(?:如下|步骤|过程|理由|原因|分析|依据|说明)[^，。]{0,4}[:：]\W*$")
+EXAMPLE_OF_CODE = compile_later(
+    r"[，,。；;（(\s](?:例如|比如|譬如|示例|用法)[^`\n]{0,12}\s*(?:```.*?```|`[^`\n]*`)", re.DOTALL
+)
 MARK_OF_ITEM = compile_later(r"\s*(?:[-*•·]|\(?\d{1,2}[.)、)）]|[①-⑳])\s*")
 EXPLAINED = compile_later(r"\s[-–—]+\s.*$|[:：]\s?(?=\D).*$|\s?[(（].*$|[，,](?=.{12}).*$")
 END_OF_ITEM = " .。;；,，"
@@ -55,6 +63,9 @@ def set_off(reply: str, asked: QuestionForm) -> str | None:
     lines = [line for line in reply.splitlines() if line.strip()]
     if len(set(parts)) > 1 and lines and (last := _bold_parts(lines[-1], asked)) and CONCLUDES.match(lines[-1]):
         parts = last
+    if len(set(parts)) > 1 and HAN_LETTER.search(reply) and not any(map(CONCLUDES.match, lines)):
+        first = split(reply.replace("`", "\x01"))[:1]
+        parts = [part for part in parts if first and f"\x01{part}\x01" in first[0]]
     if len(set(parts)) != 1:
         return None
     part = parts[0]
@@ -69,10 +80,12 @@ def _bold_parts(reply: str, asked: QuestionForm) -> list[str]:
     parts = []
     for match in BOLD.finditer(reply):
         part = (match[1] or match[2]).strip()
-        if HEADING.fullmatch(part) or part[-1:] in ":：" or LABEL_AFTER.match(reply, match.end()):
+        if HEADING.fullmatch(part) or part[-1:] in ":：":
+            continue
+        if LABEL_AFTER.match(reply, match.end()) and not IN_CLAUSE.search(reply[: match.start()]):
             continue
         amount = any(True for _ in amount_spans(with_digits(part)))
-        if asked.kind in ("amount", "moment") and not amount:
+        if asked.kind in ("amount", "moment") and not amount and not COMPLEXITY.fullmatch(part):
             continue
         if not amount and echo(part) <= asked.stems:
             continue
@@ -84,7 +97,8 @@ def _code_parts(reply: str, asked: QuestionForm) -> list[str]:
     """Return the parts in code, where the question does not ask for an amount."""
     if asked.kind not in ("words", ""):
         return []
-    return [match[1].strip() for match in SPAN_OF_CODE.finditer(reply) if match[1] not in asked.clause]
+    codes = [match[1].strip() for match in SPAN_OF_CODE.finditer(reply) if match[1] not in asked.clause]
+    return [code for code in codes if "多少" not in asked.clause or DIGIT.search(code)]
 
 
 def _says_for_certain(sentence: str, part: str) -> bool:
@@ -95,7 +109,17 @@ def _says_for_certain(sentence: str, part: str) -> bool:
         return False
     before, _, after = INSERTED.sub("", sentence).partition(part)
     clause = re.split(r"[,，;；(（—]", before)[-1] + part + re.split(r"[,，;；(（—]", after)[0]
-    return not (negations(clause.replace(part, "")) or GUESS.search(sentence) or OTHERS_SAY.search(clause))
+    around = clause.replace(part, "")
+    return not (negations(around) or GUESS.search(sentence) or OTHERS_SAY.search(around))
+
+
+def without_examples(reply: str) -> str:
+    """Return a reply without the code that it gives as an example.
+
+    >>> without_examples("用 `SUM` 函数，例如：`=SUM(A1:A9)`。")
+    '用 `SUM` 函数。'
+    """
+    return EXAMPLE_OF_CODE.sub("", reply)
 
 
 def is_sentence(part: str) -> bool:
@@ -123,7 +147,7 @@ def listed(reply: str) -> tuple[str, ...]:
     """
     lines = [line for line in reply.splitlines() if line.strip()]
     at = next((number for number, line in enumerate(lines) if ITEM.match(line)), 0)
-    if not at or INTRODUCES.search(lines[at - 1]) is None:
+    if not at or INTRODUCES.search(lines[at - 1]) is None or EXPLAINS.search(lines[at - 1]) is not None:
         return ()
     items = [line for line in lines[at:] if ITEM.match(line)]
     rest = lines[at + len(items) :]

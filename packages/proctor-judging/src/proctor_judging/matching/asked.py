@@ -36,7 +36,7 @@ WORDS = compile_later(
     r"\b(?:who|whom|whose|where|why)\b|\b(?:which|what)(?: of the (?:\w+ )?\w+)?(?: \w+){0,2} (?:city|town|country|continent|planet|river|ocean|mountain|island|team|side|company|person|player|author|"
     r"writer|artist|composer|scientist|king|queen|president|actor|actress|director|university|language|nation|brand|phone|car|candidate|student|animal|species|metal|gas|element|bone|organ|"
     r"vitamin|ingredient|instrument|tree|fruit|vegetable|bird|fish|sport|currency|religion|material|tool|operator|keyword|command|method)\b(?!.*\b(?:number|many|much|year|symbol|formula)\b)|"
-    r"\b(?:which|what) of the (?:\w+ )?(?:phones|cars|cities|countries|teams|players|students|planets|rivers|mountains|metals|alloys|animals|companies|candidates|options)\b|谁|哪[里儿位家些]|哪一?[个座条种类所支颗国省市片部首家款](?![^，？?]{0,4}(?<!函)数(?![据学组]))|何[处地人]|[号码址箱牌话][是为](?:多少|什么)|什么(?:地方|人|原因|颜色|语言|城市|国家)|为什么|为何",
+    r"\b(?:which|what) of the (?:\w+ )?(?:phones|cars|cities|countries|teams|players|students|planets|rivers|mountains|metals|alloys|animals|companies|candidates|options)\b|谁|哪[里儿位家些]|哪一?[个座条种类所支颗国省市片部首家款](?![^，？?]{0,4}(?<!函)数(?![据学组]))|何[处地人]|(?:[号码址箱牌话]|ID)[是为](?:多少|什么)|什么(?:地方|人|原因|颜色|语言|城市|国家|(?:函数|命令|方法|公式|工具|软件|仪器|定律|定理)(?!值))|为什么|为何",
     re.IGNORECASE,
 )
 ASKING: tuple[tuple[Kind, re.Pattern[str]], ...] = (("moment", MOMENT), ("amount", AMOUNT), ("words", WORDS))
@@ -50,6 +50,7 @@ ASKS_OBJECT = compile_later(
     r"(?:which|what) (?:\w+ ){1,3}?(?:do|does|did|should|can|would|will|must|stores?|holds?|takes?|returns?)\b",
     re.IGNORECASE,
 )
+OPEN_END = compile_later(r"([\u3400-\u9fff]{2,4})[是为叫][?？]$")
 MONEY = compile_later(
     r"\b(?:pay|cost|price|spend|spent|earn|change|money|worth|owe|charge|fee|salary|profit|dollars?|euros?)\b|[钱元价费]|利润|工资",
     re.IGNORECASE,
@@ -129,5 +130,6 @@ def _kind(clause: str) -> Kind:
     if asking:
         return min(asking, key=lambda pair: pair[0])[1]  # who was president when it ended
     asking_for = ASKS_OBJECT.match(clause)
-    measured = MEASURES.search(clause if asking_for is None else asking_for[0])
+    open_end = OPEN_END.search(clause)
+    measured = MEASURES.search(open_end[1] if open_end is not None else clause if asking_for is None else asking_for[0])
     return "amount" if measured and not ALTERNATIVES.search(clause) else ""

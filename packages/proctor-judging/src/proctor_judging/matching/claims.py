@@ -11,14 +11,17 @@ import msgspec
 
 from proctor_judging.matching.amount_claims import Amount, read_amounts
 from proctor_judging.matching.amounts import YEAR, without_unit
-from proctor_judging.matching.answer_layout import bold_list, is_sentence, joined, listed, set_off
+from proctor_judging.matching.answer_layout import bold_list, is_sentence, joined, listed, set_off, without_examples
 from proctor_judging.matching.asked import AMOUNT, QuestionForm, read_asked
 from proctor_judging.matching.comparisons import read_comparison
 from proctor_judging.matching.dates import read_moments
 from proctor_judging.matching.extract import final_answer
-from proctor_judging.matching.han_answers import amount_alone, labelled, read_han_answer, without_opening
+from proctor_judging.matching.han_answers import amount_alone, labelled, read_han_answer
 from proctor_judging.matching.han_clauses import answering_clause, ordinal, span_of, weekday
-from proctor_judging.matching.han_names import name_forms
+from proctor_judging.matching.han_moments import read_han_moment
+from proctor_judging.matching.han_names import name_forms, other_names
+from proctor_judging.matching.han_openings import without_opening
+from proctor_judging.matching.han_question import read_han_question
 from proctor_judging.matching.lists import read_items
 from proctor_judging.matching.number_words import with_digits
 from proctor_judging.matching.numbers import read_number
@@ -97,7 +100,7 @@ ENUMERATES = compile_later(
     r"\b(?:are|were|includes?|consists? of|comprises?|made up of|(?:topped|made|filled|served) with)(?: as follows)?:?\s|(?<!不)(?:分别是|就是|是|有|包括|包含|指的是|指|为)[:：]?",
     re.IGNORECASE,
 )
-EQUATION = compile_later(r"(?<![=!<>])=(?!=)")
+EQUATION = compile_later(r"(?<![=!<>])=(?!=)|≈")
 CHAIN = compile_later(r"[^\s=≈,;:]{1,40}(?: ?[=≈] ?[^\s=≈,;:，；。]{1,40})+")
 DERIVES = compile_later(
     r"(?:代入|解|求|可|算|即)得[:：]?|\b(?:we (?:get|obtain|find|have)|gives|yields)\b:?", re.IGNORECASE
@@ -106,7 +109,7 @@ FOREIGN = compile_later(r"[\u3400-\u9fff](?:是|为|叫做?|即|：)\s?([A-Za-z]
 BECAUSE = compile_later(
     r"(?:(?:it(?:['’]s| is| was) )?(?:because(?: of)?|due to)\s|(?:这?是)?(?:因为|由于))(.{2,200})", re.IGNORECASE
 )
-WHY = compile_later(r"\bwhy\b|为什么|为何", re.IGNORECASE)
+WHY = compile_later(r"\bwhy\b|(?<![称作认誉视叫])为什么|为何", re.IGNORECASE)
 TIME_OF_DAY = compile_later(
     r"(?<=\d)(?:,? at|,)? \d{1,2}(?::\d\d)?(?: ?[ap]\.?m\.?)?$|(?<=[日号號])(?:上午|下午|晚上|凌晨|中午)?\d{1,2}[点點时時:].*$",
     re.IGNORECASE,
@@ -115,8 +118,11 @@ YEAR_OR_AM = compile_later(r",? \d{4}$|^\d{4}年|\s?a\.?m\.?$", re.IGNORECASE)
 MONTH = compile_later(r"\b(?:which|what) month\b", re.IGNORECASE)
 RATE = compile_later(r"(?:\s(?:per|an?|each|every)\s|/)([a-z]{3,12})$", re.IGNORECASE)
 IS_IT = compile_later(r"(?:\b(?:is|equals)|[是为])\s?$", re.IGNORECASE)
+SAME_AMOUNT = compile_later(
+    r"([\d.,零一二两三四五六七八九十百千万亿半]+[\u3400-\u9fff]{1,3})[，,](?:也就是|即|折合|约合)(?:大?约)?([\d.,零一二两三四五六七八九十百千万亿半]+[\u3400-\u9fff]{1,3})(?=[，,。；;]|$)"
+)
+PER = compile_later("每(秒|分钟|小时|天|周|月|年)\\s?$")
 HEADING = compile_later(r"(?:最终)?(?:结论|答案|解答|分析|回答|结果|解析|总结|解|答)[:：]?")
-ASKED_TERM = compile_later(r"求\s?([A-Z][∩∪][A-Z])\W*$")
 QUOTED = compile_later(r"([^\"]{0,80}?(?:\b(?:is|was|are|were)\s|[是为]))[:：]?\"([^\"]{1,80})\"\W*", re.IGNORECASE)
 DENIED = compile_later(
     r"(?:(?:it|that|this|he|she|they)(?:['’]s|['’]re| is| was| are| were) not|(?:it|that|this|he|she|they) (?:is|was|are|were)n['’]t)\s[^,;]{1,60}",
@@ -165,7 +171,7 @@ def read_claims(reply: str, question: str = "", *, guesses: bool = False) -> Cla
     """
     question = question if echo(question) else ""
     given, whole = final_answer(reply), reply.strip()
-    reply = plain_reply(reply)
+    reply = without_examples(plain_reply(reply))
     is_whole = given == whole
     given = reply if is_whole else given
     text = conclusion(reply) if given is None else given
@@ -188,7 +194,7 @@ def read_claims(reply: str, question: str = "", *, guesses: bool = False) -> Cla
         return Claims(given, laid_out)
     text = without_guessing(text) if guesses else text
     said = OFFER.sub("", text) or text
-    readings = _with_equals(read_statements(said, question), said)
+    readings = _with_other_amounts(_with_equals(read_statements(said, question), said), said)
     return Claims(given, readings, QUESTION.search(said) is not None)
 
 
@@ -227,9 +233,12 @@ def _laid_out(reply: str, question: str) -> tuple[Claim, ...]:
     if is_sentence(part):
         return read_statements(part, question)
     if asked.kind in ("words", ""):
-        forms = [*variants(part), *aliases(part), part.removesuffix("()"), *name_forms(part, question)]
+        also = other_names(reply.partition(part)[2])
+        forms = [*variants(part), *aliases(part), part.removesuffix("()"), *name_forms(part, question), *also]
         return (Claim(tuple(dict.fromkeys([*forms, *shorter_names(forms, asked)]))),)
-    return ()
+    if HAN_WORD.search(reply) is None:
+        return ()
+    return read_statements(HAN_ANNOUNCED.format(given=part), question) or (Claim((part,)),)
 
 
 def _with_equals(readings: tuple[Claim, ...], text: str) -> tuple[Claim, ...]:
@@ -240,6 +249,18 @@ def _with_equals(readings: tuple[Claim, ...], text: str) -> tuple[Claim, ...]:
     chains = map(equal_values, CHAIN.findall(tidy(text[-MOST_CHARACTERS:])))
     equal = [value for values in chains if set(forms) & set(values) for value in values]
     return (Claim(tuple(dict.fromkeys([*forms, *equal]))),)
+
+
+def _with_other_amounts(readings: tuple[Claim, ...], text: str) -> tuple[Claim, ...]:
+    """Return a claim with the amount that the reply says is the same: 一年 of `365.25天，也就是一年`."""
+    if len(readings) != 1 or not readings[0].forms or HAN_WORD.search(text) is None:
+        return readings
+    forms = readings[0].forms
+    pairs = [match.groups() for match in SAME_AMOUNT.finditer(text[-MOST_CHARACTERS:])]
+    others = [
+        other for one, same in pairs for form, other in ((one, same), (same, one)) if forms[-1] in form or form in forms
+    ]
+    return (Claim(tuple(dict.fromkeys([*forms, *others]))),)
 
 
 def is_guess(reply: str) -> bool:
@@ -261,6 +282,8 @@ def read_statements(text: str, question: str = "") -> tuple[Claim, ...]:
     if asked.kind == "truth":
         return ()
     sentences = [without_opening(sentence) for sentence in sentences if sentence]
+    if asked.kind == "moment" and not question.isascii() and (moment := read_han_moment(sentences, asked.clause)):
+        return (Claim(moment),)
     sentences = [sentence for sentence in sentences if not COURTESY.match(sentence)] or sentences
     if asked.kind in ("amount", "moment") and not question.isascii() and (alone := amount_alone(sentences)):
         if alone.isascii() and LETTER.search(alone) and read_quantity(alone) is None:
@@ -289,7 +312,7 @@ def read_statements(text: str, question: str = "") -> tuple[Claim, ...]:
         sentences = sentences[:1]  # and what follows explains it
         text = sentences[0]
     sentences = answering_clause(_certain(sentences, asked) or sentences, asked)
-    if forms := _of_shape(text, sentences, asked, question):
+    if forms := _of_shape(sentences, asked):
         return (Claim(forms),)
     return _of_content(text, sentences, question)
 
@@ -317,18 +340,17 @@ def _by_form(sentences: Sequence[str], asked: QuestionForm) -> tuple[str, ...]:
     return ()
 
 
-def _of_shape(text: str, sentences: Sequence[str], asked: QuestionForm, question: str) -> tuple[str, ...]:
-    """Return the forms of a claim whose kind the question or the sentence shows: a weekday, a term, a cause, a formula, a Chinese name."""
+def _of_shape(sentences: Sequence[str], asked: QuestionForm) -> tuple[str, ...]:
+    """Return the forms of a claim whose kind the question or the sentence shows: a weekday, a cause, a formula, a Chinese name."""
     if day := weekday(sentences, asked):
         return (day,)
     if nth := ordinal(sentences, asked.clause):
         return nth
     if asked.kind in ("amount", "moment") and not asked.clause.isascii() and (span := span_of(sentences)):
         return (span,)
-    if value := _of_term(text, question):
-        return (value,)
     if WHY.search(asked.clause) and (because := [match[1] for match in map(BECAUSE.match, sentences) if match]):
-        return (before_echo(because[-1].strip(" .。"), asked.clause),)
+        cause = before_echo(because[-1].strip(" .。"), asked.clause)
+        return (cause, cause.partition("，")[0].partition(",")[0]) if not cause.isascii() else (cause,)
     answering = chosen(sentences, asked.clause)
     if answering and asked.kind != "words" and (formula := _formula(answering[-1], asked)):
         return formula
@@ -366,7 +388,8 @@ def _foreign(sentences: Sequence[str]) -> str:
 
 def _enumerated(sentences: Sequence[str], asked: QuestionForm) -> str:
     """Return the list that is the complement of the one sentence of a reply to a question for several things; '' without one."""
-    plain = plain_statement(sentences[0]) if asked.several and len(sentences) == 1 else None
+    offers = (han := read_han_question(asked.clause)) is not None and han.options
+    plain = plain_statement(sentences[0]) if asked.several and not offers and len(sentences) == 1 else None
     if plain is None:
         return ""
     for start in ENUMERATES.finditer(plain):
@@ -376,18 +399,6 @@ def _enumerated(sentences: Sequence[str], asked: QuestionForm) -> str:
         if listed and not COPULA.search(complement):
             return complement
     return ""
-
-
-def _of_term(text: str, question: str) -> str:
-    """Return what a reply sets equal to the term that a question ends with, as in `求A∩B。`; '' unless it does so once."""
-    term = ASKED_TERM.search(question[-MOST_CHARACTERS:])
-    if term is None:
-        return ""
-    values = re.findall(
-        rf"{re.escape(term[1])}\s?=\s?(\{{[^{{}}]{{0,80}}\}}|[^，。；;,=\s]{{1,40}}(?=[，。；;,\s]|$))",
-        text[:MOST_CHARACTERS],
-    )
-    return values[0] if len(values) == 1 else ""
 
 
 def _is_value(given: str) -> bool:
@@ -505,6 +516,8 @@ def _of_amount(amount: Amount, asked: QuestionForm) -> list[Claim]:
     day_before = DAY_BEFORE.search(amount.before)
     if day_before is not None:
         forms = [day_before[0] + amount.text, (day_before["time"] or "") + amount.text, *forms]
+    if (each := PER.search(amount.before)) is not None:
+        forms = [f"{form}每{each[1]}" for form in forms[:2]] + forms  # 每秒30万千米
     lead = LEADING.search(amount.before)
     if lead is not None and ROUGHLY.fullmatch(lead[0]):
         forms = [f"about {amount.text}", *forms]

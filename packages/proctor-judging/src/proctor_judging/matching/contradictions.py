@@ -35,7 +35,7 @@ GENERIC_WORDS = (
 GENERIC = frozenset(GENERIC_WORDS.split())
 RANKED = compile_later(
     r"\bleast\s(?=\w)(?!\d)|"
-    r"\b(?:second|third|fourth|fifth|next)[ -](?:\w+est|most|person|man|woman|people|country|one)\b|第[二三四五](?![届章回部季版代期号页条款])|次[高大长多]",
+    r"\b(?:second|third|fourth|fifth|next)[ -](?:\w+est|most|person|man|woman|people|country|one)\b|第[二三四五](?![届章回部季版代期号页条款])|(?<![车班航层档名批])次[高大长多](?!约)",
     re.IGNORECASE,
 )
 COMPARES = compile_later(
@@ -126,7 +126,7 @@ def _replaces(sentence: str, question: str) -> bool:
     in_place, said = HAN_ASKS.search(question), HAN_NOUN.search(sentence)
     if in_place is not None and said is not None:
         noun, other = in_place[1], said[1]
-        return noun not in sentence and other not in question and len(noun) == len(other)
+        return noun not in sentence and other not in question and other not in _verbs_like(noun)
     subject = SUBJECT_OF.match(sentence)
     if (
         subject is None
@@ -137,6 +137,13 @@ def _replaces(sentence: str, question: str) -> bool:
         return False
     content = echo(ASKED_KIND.sub("", question))
     return bool(content & here) and not content <= here and stem(subject[2]) in content | COPULAS
+
+
+@lru_cache(maxsize=512)
+def _verbs_like(verb: str) -> frozenset[str]:
+    """Return the Chinese verbs that may stand for another one: 举行 for 举办."""
+    groups = (line.split(" ") for line in table_lines("han_verbs.txt"))
+    return frozenset(other for group in groups if verb in group for other in group)
 
 
 def _words(text: str) -> list[str]:

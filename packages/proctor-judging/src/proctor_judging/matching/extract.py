@@ -23,7 +23,7 @@ CLOSING = compile_later(r"\s*</answer>.*|\s*\}\s*$", re.DOTALL | re.IGNORECASE)
 BOXED = "\\boxed{"
 BOXES_TRIED = 3
 TEMPLATE = compile_later(r"\[?\s*your\s+(?:final\s+)?answer\s*\]?\.?", re.IGNORECASE)
-LOOSE_EMPHASIS = compile_later(r"\s*(?:\*\*|__|`)\s*\.?\s*$")
+LOOSE_EMPHASIS = compile_later(r"\s*(?:\*\*|__|`)\s*[.。]?\s*$")
 
 
 def final_answer(reply: str) -> str | None:

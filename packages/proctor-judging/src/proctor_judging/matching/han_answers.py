@@ -11,24 +11,28 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from proctor_judging.matching.contradictions import contradicts
-from proctor_judging.matching.han_names import BRACKET, LEAD, LINK, SEVERAL, forms_of, kind_asked, trimmed
+from proctor_judging.matching.han_names import (
+    BRACKET,
+    LEAD,
+    LINK,
+    SEVERAL,
+    aliases_of,
+    forms_of,
+    kind_asked,
+    other_names,
+    trimmed,
+)
+from proctor_judging.matching.han_openings import without_opening
 from proctor_judging.matching.han_question import HanQuestion, read_han_question, winning_verbs
 from proctor_judging.matching.patterns import compile_later
 from proctor_judging.matching.question_words import HAN
 from proctor_judging.matching.sentences import CONCLUDES, CONTRAST, GUESS, HARMLESS, OTHERS_SAY, SO, TITLE
 from proctor_judging.matching.text import negations
 
-OPENING = compile_later(
-    r"(?:好的?|没问题|当然(?:可以)?|你好|您好|嗯+|哈哈+|哈喽|嗨|哎呀?|同学们?(?:好|注意)?|注意|亲亲?|这是(?:一?个)?[^，。]{0,6}问题|这个问题[^，。：]{0,8}|让我[^，。：]{1,10}|我来[^，。：]{1,10}|是的|对|没错)(?=[，,!！~。：:]|$)[，,!！~。：:\s]*"
-)
-FRAME = compile_later(
-    r"传统上|(?:(?:据|根据|按照|依据|结合|联系|综合|回到|截至|截止(?!日期)|查阅|参考)[^，,：:]{1,24}|(?:从|就|论|按|在)[^，,：:]{1,16}(?:讲|说|看|言|角度|方面|里|中|上)|论[^，,]{1,6}|在[^，,]{1,12}(?:中|里|上|内|时)|"
-    r"(?:一般|通常|总的?|严格|具体|简单|准确|客观|确切|相对)(?:来说|来讲|而言|地说|说来|情况下|说)?|换句话说|众所周知|事实上|实际上|其实|目前|现在|如今|显然|毫无疑问|简言之|总之|很?显然|经(?:查|过)[^，]{0,8}|如果[^，]{0,6}没记错(?:的话)?)(?:[，,：]|(?<!\d):)\s*"
-)
 OF_CONTAINER = compile_later(rf"^(?:省|市|自治区|县)(?=[{HAN}]{{2,}})")
 WHO_LINK = compile_later(rf"^(?:的[{HAN}]{{1,6}}?)?(?:仍|正|就|便|即|应该|应)?(?:是|为|叫)(?!由)")
 COPULA = compile_later(
-    r"(?:应该|应当|应|就|正|便|则|即|也|都|才|乃)?(?:是(?!由|否|不是)|被?(?:誉为|称为|称作|视为|公认为)|堪称|号称|(?<![成作认因现])为(?![了什何主])|叫做?(?!人)|称为|称作|名叫|名为|指的是|当属|当数|要数|属于|莫过于|即(?!将|便|使)|只有|成为|归功于|归为|等于)"
+    r"(?:应该|应当|应|就|正|便|则|即|也|都|才|乃)?(?:是(?!由|否|不是)|被?(?:誉为|称为|称作|视为|公认为)|堪称|号称|(?<![成作认因现华行人以])为(?![了什何主])|叫做?(?!人)|称为|称作|名叫|名为|指的是|当属|当数|要数|属于|莫过于|即(?!将|便|使)|只有|成为|归功于|归为|等于)"
 )
 PRONOUN = compile_later("[他她它其]|这(?:也|就|都|便)?是")
 WHEREAS = compile_later("而(?![且是非言])")
@@ -60,18 +64,35 @@ STANDING = compile_later(r"(?:稳|位|高)?居(?=[^，]{0,6}[首第榜冠前])|�
 SMALL = frozenset("的是了在为由于也都就这那个位种座条一被所与和有其它他她")
 EXAMPLE = compile_later(r"[，,](?:例如|比如|譬如|如)[:：]?\s?.*$")
 POSSIBLE = compile_later(r"(?<=[，,])[^，,。]{0,6}可能(?:会|导致|引起|造成|含有|需要|影响)[^，,。]{2,}")
-ALSO = compile_later(
-    rf"(?:也就是|即|又称|又叫|也叫|也称|俗称|简称|全称是?)(?:今天的|现在的|如今的)?([{HAN}A-Za-z·]{{2,12}})"
-)
 MAINLY = compile_later("以([^，,。]{1,16})为主")
+CHOOSES, ALIKE = compile_later("应该?选|^选|正确答案"), compile_later(rf"(?:一样|同样|相同)[{HAN}]?$")
+QUOTED = compile_later(r"(?:[是为叫称作即]|意思|表示|比喻|形容)[：:]?\s?[“\"]([^“”\"]{1,20})[”\"]")
+NAMES = compile_later(
+    rf"((?:[{HAN}A-Za-z·]{{1,12}}?、)+[{HAN}A-Za-z·]{{1,12}}?(?:(?:和|与|以及|及)[{HAN}A-Za-z·]{{1,8}}?)?)(?=[两三四五六七八九十][个位种大]?[{HAN}]|等|[都均共]|$)"
+)
+ANSWERS = compile_later("[，,]?(?:正?确?答案|应?该?选|就?是|为|最)")
+WORK = compile_later("[部本篇首]|[书诗词曲歌剧集片典著]|小说|作品|电影|专辑|故事")
+FORMULA = compile_later(r"(?<=.)[:：，,]\s*[A-Za-z]\w*\s*=\s*[^，。\u3400-\u9fff]*$")
+MEANING = compile_later("意思|指|比喻|形容|表示|含义")
+MATERIAL, MADE_OF = (
+    compile_later("成分|原料|材料|组成|构成|[制做]成?的"),
+    compile_later(r"(?:由|用)([^，。]{1,12}?)(?:组成|构成|制成|做成|制作|酿|磨|烧制|编织)"),
+)
+SERVING_AS = compile_later(rf"以([^，,。其此之]{{1,16}})[为作]([{HAN}]{{2,4}})(?=[，,。]|$)")
 AT_HEAD = compile_later("以([^，,。]{1,16})为首(?![的都府])")
 LABELLED = compile_later(rf"^\W*([{HAN}]{{2,8}})\*{{0,2}}\s?[:：]\*{{0,2}}\s?(\S[^\n]*)$", re.MULTILINE)
+CODE = compile_later(r"[A-Za-z]*\d[A-Za-z\d-]*")
 WORD = compile_later(r"[A-Za-z\d][A-Za-z\d_.+#-]*(?: [A-Za-z][A-Za-z\d_.+#-]*)*")
 MATHEMATICAL = compile_later(r"[=<>≤≥√]|[(（]-?\d+[,，]")
 NOUN = compile_later(rf"(?<=的)[{HAN}]{{2,4}}$")
+TAG = compile_later(r"</?[a-z][a-z\d]*/?>")
+IS_SAID_TO_BE = compile_later(r"[”\"]?(?:就|都|即|应该|应|一般|通常|主要|大多)?(?:是|为|叫做?|称为)(?!什么)(?=.)")
+LONGEST_FRAMED = 24
 LONGEST_BARE, LONGEST_NOUN, SHORTEST_START = 14, 4, 4
-HALF, MOST_KNOWN = 0.5, 0.4
+HALF, MOST_KNOWN, MOST_SHARED, SHORT_NAME = 0.5, 0.4, 0.7, 4
 LAST_OF_ALL = compile_later("[，,]最[终后]")  # in time, or of a row: no conclusion
+PREPOSITIONS = ("与和跟同", "由被", "从自", "给向对", "用以")
+EXPLICIT = 2.3  # how sure an answer after the noun of its question is
 MORE = 0.4  # by which a later clause must be surer to count
 
 
@@ -94,15 +115,16 @@ def read_han_answer(sentences: Sequence[str], question: str) -> tuple[str, ...]:
     ()
     """
     asked = read_han_question(question)
-    sentences = [EXAMPLE.sub("", sentence) for sentence in sentences]
-    if asked is None or any(MATHEMATICAL.search(sentence) or _doubts(sentence) for sentence in sentences):
+    sentences = [FORMULA.sub("", EXAMPLE.sub("", sentence)) for sentence in sentences]
+    if asked is None or any(MATHEMATICAL.search(TAG.sub("", sentence)) or _doubts(sentence) for sentence in sentences):
         return ()
     concluding = [sentence for sentence in sentences if CONCLUDES.match(sentence)][-1:]
     clauses = list(_clauses(concluding, asked))
     if not clauses or (asked.options and not any(_named(clause, asked) for clause in clauses)):
         clauses = list(_clauses(sentences, asked))
     if asked.options and (option := _option(clauses, asked)):
-        return tuple(dict.fromkeys((option, WITHIN.sub("", option) or option)))
+        other = next((names for clause in clauses if (names := tuple(aliases_of(clause, option)))), ())
+        return tuple(dict.fromkeys((option, WITHIN.sub("", option) or option, *other)))
     best = NOTHING
     for at, clause in enumerate(clauses):
         plain = BRACKET.sub("", clause)
@@ -114,12 +136,14 @@ def read_han_answer(sentences: Sequence[str], question: str) -> tuple[str, ...]:
         strength = slot.strength - (at > 0 and PRONOUN.match(plain) is not None)
         if strength > best.strength + (MORE if best.text else 0):
             best, said = slot, clause
-    following = clauses[clauses.index(said) + 1 :][:1] if best.text else []
+    following = clauses[clauses.index(said) + 1 :][:2] if best.text else []
     if not best.text and len(clauses) == 1 and len(clauses[0]) <= LONGEST_BARE:
         best, said = _GapReading(LEAD.sub("", BRACKET.sub("", clauses[0]), count=1), 0), clauses[0]
     if not best.text:
         return ()
-    named = [match[1] for clause in following if (match := ALSO.fullmatch(clause)) is not None]
+    named = [name for clause in following for name in other_names(clause)]
+    if MEANING.search(asked.before[-4:] + asked.head) and not SEVERAL.search(asked.gap):
+        named += best.text.split("、") if "、" in best.text else []
     return tuple(dict.fromkeys([*forms_of(best.text, asked, said), *named]))
 
 
@@ -139,20 +163,6 @@ def labelled(reply: str, question: str) -> tuple[str, ...]:
         return ()
     value = BRACKET.sub("", values[0]).strip(" *。.")
     return tuple(forms_of(value, asked, values[0])) if 0 < len(value) <= LONGEST_BARE else ()
-
-
-def without_opening(sentence: str) -> str:
-    """Return a sentence without what only introduces it: `好的，`, `据我了解，`.
-
-    >>> without_opening("好的，据我了解，鲁迅出生在绍兴")
-    '鲁迅出生在绍兴'
-    """
-    for _ in range(3):
-        match = OPENING.match(sentence) or FRAME.match(sentence)
-        if match is None or match.end() == len(sentence):
-            break
-        sentence = sentence[match.end() :]
-    return sentence
 
 
 def _is_of_another(clause: str, before: str, asked: HanQuestion) -> bool:
@@ -192,12 +202,17 @@ def _clauses(sentences: Sequence[str], asked: HanQuestion) -> Iterable[str]:
 def _essence(sentence: str, asked: HanQuestion) -> str:
     """Return what a sentence concludes, without openings and contrasts."""
     plain = AT_HEAD.sub(r"第一是\1", MAINLY.sub(r"主要是\1", without_opening(sentence)))
+    if (serving := SERVING_AS.search(plain)) is not None and serving[2] in asked.text:
+        plain = f"{serving[2]}是{serving[1]}"
+    plain = plain.replace('""', "、")  # “风”“雅”“颂”
     conclusion = list(SO.finditer(plain))
     concluded = plain[conclusion[-1].end() :] if conclusion else ""
     if LAST_OF_ALL.match(plain, conclusion[-1].start() if conclusion else 0) and _share(concluded, asked) < _share(
         plain[: conclusion[-1].start()], asked
     ):
         concluded = ""
+    if not ANSWERS.match(concluded) and not _share(concluded, asked) and _share(plain, asked):
+        concluded = ""  # a consequence
     if concluded.strip() and (not asked.options or _named(_split(concluded)[0], asked)):
         plain = concluded
     for pattern, instead in () if asked.denied else CONTRAST:
@@ -213,17 +228,16 @@ def _split(sentence: str) -> list[str]:
 
 def _is_set_aside(clause: str, asked: HanQuestion) -> bool:
     plain = HARMLESS.sub("·", TITLE.sub("·", BRACKET.sub("", clause)))
+    if LEAD.fullmatch(plain):
+        return True
     if not asked.denied and SAYS_NOT.fullmatch(plain) and not _share(plain, asked):
         return False  # 资源不存在, asked what something means
     starts = (asked.before[cut:] for cut in range(max(len(asked.before) - SHORTEST_START, 0) + 1) if asked.before)
     if (start := next(filter(clause.startswith, starts), "")) and not DENIED.match(clause, len(start)):
         plain = TITLE.sub("·", start)  # 绿茶属于不发酵茶
     denials = len(negations(plain))
-    if (
-        LEAD.fullmatch(plain)
-        or denials > asked.denied
-        or (denials and asked.denied and not _repeats_denial(plain, asked))
-    ):
+    repeats = _repeats_denial(plain, asked) or len(_named(clause, asked)) == 1
+    if denials > asked.denied or (denials and asked.denied and not repeats):
         return True
     aside = (RIVAL.search(plain) and not RIVAL.search(asked.text)) or (
         EARLIER.search(plain) and not EARLIER.search(asked.text)
@@ -240,7 +254,12 @@ def _option(clauses: Sequence[str], asked: HanQuestion) -> str:
     """Return the option of the question that the first clause about it affirms; '' without one, or with two."""
     if clauses and (alone := trimmed(BRACKET.sub("", clauses[0]))) in asked.options:
         return alone
+    if (same := ALIKE.search(clauses[0]) if clauses and asked.gap else None) is not None and not asked.denied:
+        return same[0]
     about = asked.right.removeprefix(asked.head)[-2:] or "\x00"
+    picked = [named[0] for clause in clauses if CHOOSES.search(clause) and len(named := _named(clause, asked)) == 1]
+    if len(set(picked)) == 1:
+        return picked[0]
     naming = [(clause, named) for clause in clauses if len(named := _named(clause, asked)) == 1]
     if asked.denied:
         affirmed = asked.right[asked.right.find(negations(asked.right)[0]) + 1 :] if negations(asked.right) else "\x00"
@@ -260,6 +279,7 @@ def _named(clause: str, asked: HanQuestion) -> list[str]:
         if not asked.denied
         else clause
     )
+    plain = plain.strip() or clause
     names = [name for name in asked.options if name in plain]
     return [name for name in names if not any(name != other and name in other for other in names)]
 
@@ -271,6 +291,8 @@ def _bare(clause: str, asked: HanQuestion) -> str:
     if not 0 < len(text) <= LONGEST_BARE and not WORD.fullmatch(text):
         return ""
     inner = TITLE.sub("·", text)
+    if len(asked.left) > 2 and asked.left[-2:] in text[2:]:
+        return ""
     if (
         (NO_BARE.search(inner) and not (asked.asks_where and WITHIN.search(inner)))
         or MOMENT_OR_AMOUNT.match(text)
@@ -279,7 +301,9 @@ def _bare(clause: str, asked: HanQuestion) -> str:
         return ""
     return (
         text
-        if _share(text, asked) < MOST_KNOWN and not any(verb in text for verb in asked.verbs if len(verb) > 1)
+        if _share(text, asked) < (MOST_SHARED if len(text) <= SHORT_NAME else MOST_KNOWN)
+        and text not in asked.text
+        and not any(verb in text for verb in asked.verbs if len(verb) > 1)
         else ""
     )
 
@@ -309,8 +333,10 @@ def _slots(clause: str, asked: HanQuestion) -> Iterable[_GapReading]:
     if (kind := kind_asked(asked)) is not None:
         named = set(kind.findall(clause)) - set(kind.findall(asked.text))
         if len(named) == 1:
-            yield _GapReading(named.pop(), 2)
-        return
+            yield _GapReading(min(named), 2)
+        if named:
+            return
+    yield from _explicit(clause, asked)
     yield from _after_left(clause, asked)
     if asked.asks_who and not asked.asks_agent:
         return  # 外婆 of 小雅写给外婆
@@ -321,10 +347,13 @@ def _slots(clause: str, asked: HanQuestion) -> Iterable[_GapReading]:
     lead = LEAD.match(clause)
     if lead is not None and re.search("是|(?<![认因])为|叫", lead[0]) and (text := trimmed(clause)) not in asked.text:
         yield _GapReading(text, 1.3)
+    if asked.gap == "多少" and len(codes := set(CODE.findall(clause)) - set(CODE.findall(asked.text))) == 1:
+        yield _GapReading(codes.pop(), 1.5)
     if len(named := _with_noun(clause, asked)) == 1:
         yield _GapReading(named.pop(), 1.5)
     share = _share(clause, asked)
-    pattern = AGENT if asked.asks_agent and share else PLACED if asked.asks_where else None
+    points_back = DEMONSTRATIVE.match(clause) is not None
+    pattern = AGENT if asked.asks_agent and (share or points_back) else PLACED if asked.asks_where else None
     for match in pattern.finditer(clause) if pattern is not None else ():
         text = _cut(match[1], asked) if asked.asks_agent else _new_part(match[1], asked)
         if text and _share(text, asked) < HALF:
@@ -335,6 +364,28 @@ def _slots(clause: str, asked: HanQuestion) -> Iterable[_GapReading]:
     spans = [span for span in _unknown(clause, asked) if len(span) > 1]
     if len(spans) == 1:
         yield _GapReading(spans[0], share)
+
+
+def _explicit(clause: str, asked: HanQuestion) -> Iterable[_GapReading]:
+    """Yield what a clause marks as the answer: in quotes, after the noun asked for, as a list or title, in the frame of the question."""
+    if (
+        (quoted := QUOTED.search(clause)) is not None
+        and quoted[1] not in asked.text
+        and _share(clause[: quoted.start()], asked)
+    ):
+        yield _GapReading(quoted[1], EXPLICIT)
+    if explicit := _said_of_noun(clause, asked):
+        yield _GapReading(explicit, EXPLICIT)
+    if SEVERAL.search(asked.gap) and (names := NAMES.search(clause)) is not None and names[1] not in asked.text:
+        yield _GapReading(trimmed(names[1]), EXPLICIT)
+    if "《" in clause and not asked.asks_who and WORK.search(asked.gap + asked.head):
+        titles = {title for title in re.findall("《[^《》]+》", clause) if title not in asked.text}
+        if len(titles) == 1:
+            yield _GapReading(titles.pop(), EXPLICIT)
+    if MATERIAL.search(asked.text) and (made := MADE_OF.search(clause)) is not None:
+        yield _GapReading(trimmed(made[1]), EXPLICIT)
+    if framed := _framed(clause, asked):
+        yield _GapReading(framed, EXPLICIT + 1)
 
 
 def _with_noun(clause: str, asked: HanQuestion) -> set[str]:
@@ -349,9 +400,36 @@ def _with_noun(clause: str, asked: HanQuestion) -> set[str]:
     if of_left is not None or foreign:
         return {name for name in foreign if name not in asked.text}
     named = {
-        match[1] for match in re.finditer(rf"(?:^|[于在是为的到从由至自])([{HAN}]{{1,6}}?{re.escape(noun)})", clause)
+        match[1]
+        for match in re.finditer(rf"(?:^|[于在是为的到从由至自])([{HAN}]{{1,6}}?{re.escape(noun)})(?![是为叫])", clause)
     }
     return {name for name in named if name not in asked.text}
+
+
+def _framed(clause: str, asked: HanQuestion) -> str:
+    """Return what a clause has between the preposition before the interrogative and the words after it: 曹操 of 与曹操有关."""
+    predicate = asked.right.removeprefix(asked.head)
+    alike = next((group for group in PREPOSITIONS if asked.before[-1:] and asked.before[-1:] in group), "")
+    if not alike or len(predicate) < 2:
+        return ""
+    end = max(_place_of(predicate, clause), _place_of(predicate[-2:], clause) if predicate not in clause else -1)
+    starts = [start for preposition in alike if 0 <= (start := clause.find(preposition)) < end]
+    text = trimmed(clause[min(starts) + 1 : end]) if starts else ""
+    return text if text and len(text) <= LONGEST_FRAMED and _share(text, asked) < HALF else ""
+
+
+def _said_of_noun(clause: str, asked: HanQuestion) -> str:
+    """Return what a clause says that the noun of the question is: 泰铢 of 法定货币是泰铢, asked for 什么货币."""
+    noun = asked.head or (asked.left[-2:] if asked.gap and not asked.right else "")
+    if not 1 < len(noun) <= LONGEST_NOUN or SEVERAL.search(asked.gap):
+        return ""
+    at = clause.find(noun)
+    said = IS_SAID_TO_BE.match(clause, at + len(noun)) if at >= 0 else None
+    if said is None:
+        return ""
+    text, subject = _cut(trimmed(clause[said.end() :]), asked), clause[:at]
+    about = not subject or _share(subject, asked) >= HALF
+    return text if text and about and _share(text, asked) < HALF else ""
 
 
 def _after_space(clause: str, at: int) -> int:
@@ -387,12 +465,31 @@ def _after_left(clause: str, asked: HanQuestion) -> Iterable[_GapReading]:
     """Yield what follows the words before the interrogative: 巴黎 of 法国的首都叫巴黎."""
     predicate = asked.right.removeprefix(asked.head)
     left = asked.before if asked.before in clause else asked.left
-    for cut in range(len(left) - 1):
+    verb = re.sub("[的了]+$", "", asked.before[len(asked.left) :])
+    if (
+        not asked.asks_who
+        and left is not asked.before
+        and len(verb) > 1
+        and left not in clause
+        and (at := clause.find(verb)) >= 0
+    ):
+        text = _new_part(clause[at + len(verb) :], asked)
+        if text and text not in asked.text:
+            yield _GapReading(text, 1.5)
+    for cut in range(
+        max(
+            len(left) - 1,
+            len(left) == 1
+            and asked.before[1:] in ("", "是", "属于", "叫", "为")
+            and LINK.match(clause.removeprefix(left)) is not None,
+        )
+    ):
         anchor = left[cut:]
         at = clause.find(anchor)
         if at < 0:
             continue
-        foreign = at > 0 and _share(clause[:at], asked) < HALF and len(trimmed(clause[:at])) > 1
+        is_of_subject = at > 1 and clause.startswith(asked.left[:2])
+        foreign = at > 0 and not is_of_subject and _share(clause[:at], asked) < HALF and len(trimmed(clause[:at])) > 1
         rest = OF_CONTAINER.sub("", clause[at + len(anchor) :].lstrip('》”"）)'))
         rest = re.sub("^[做作为](?=.)", "", rest) if anchor[-1] in "叫称" else rest
         if asked.asks_who and rest.startswith("的") and not WHO_LINK.match(rest):
@@ -401,7 +498,7 @@ def _after_left(clause: str, asked: HanQuestion) -> Iterable[_GapReading]:
         said_before = text.removeprefix("的") in asked.text and asked.gap != "哪个"
         whole = not cut and not at and not text.startswith("的")
         is_new = whole or (not said_before and (not cut or _share(text, asked) < HALF))
-        if text and is_new and not (asked.denied and negations(text)):
+        if text and is_new and (len(text) > 1 or not foreign) and not (asked.denied and negations(text)):
             strength = 1 + (not cut) + len(anchor) / len(left) - foreign
             yield _GapReading(text, strength + (bool(predicate) and predicate[:2] in rest))
         return
@@ -413,13 +510,13 @@ def _before_right(clause: str, asked: HanQuestion) -> Iterable[_GapReading]:
     ended = re.sub(r"[的了过着呢]+$", "", clause)
     plain = re.sub(r"[的了过着]+$", "", predicate)
     for size in range(len(plain), len(plain) > 1 or asked.gap != "谁", -1):
-        ends = ended.endswith(plain[-size:]) and (size == len(plain) or size > 2)
+        ends = ended.endswith(plain[-size:]) and (size == len(plain) or size > 2 or plain[-2:-1] in ("最", "更"))
         at = len(ended) - size if ends else ended.find(plain[:size])
         if at < 1 or (not ends and (size < 3 or size * 2 < len(plain))):
             continue
         before, rest = ended[:at], plain[:-size] if ends else ""
         text = _last_name(before, asked)
-        if rest and _share(rest, asked) and rest not in before:
+        if rest and plain[-size] not in "最更" and _share(rest, asked) and rest not in before:
             return
         if text and text not in asked.text:
             yield _GapReading(text, 2 + size / len(plain))

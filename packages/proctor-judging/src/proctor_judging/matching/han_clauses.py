@@ -8,6 +8,7 @@ from proctor_judging.matching.asked import QuestionForm
 from proctor_judging.matching.patterns import compile_later
 from proctor_judging.matching.question_words import HAN
 from proctor_judging.matching.sentences import CONCLUDES, GUESS, OTHERS_SAY
+from proctor_judging.matching.similarity import words
 from proctor_judging.matching.text import negations
 
 CLAUSE_END = compile_later(r"[，；;。！!\n→]|,(?!\d{3})")
@@ -54,14 +55,12 @@ SAID_OF = compile_later(
     r"(?:就|应该|应|大?约)?(?:是|为|等于|即)(?=[约大]{0,2}[-−]?[\d零一二两三四五六七八九十百千万])(.+)"
 )
 GONE = compile_later(r"(?:刚刚?|已经?)(?:开走|发车|出发|走了|结束|过去)|错过")
-CONTRASTED = compile_later(rf"而(?!且)|[{HAN}]{{1,6}}(?:则|却)(?=[{HAN}\d])")
 CASE = compile_later(r"[，,][^，,。]{1,10}的话[^，,。]{1,14}$")
 HAN_SPAN = compile_later(
-    rf"\d+(?:\.\d+)?(?:[年月日点时岁元度%℃]|个?小时|分钟|个)?(?:到|至|-|~|—)(?:次年|次日|第二天)?\d+(?:\.\d+)?(?:个?(?:小时|工作日|月)|分钟|[{HAN}%℃])"
+    rf"\d+(?:\.\d+)?(?:[年月日点时岁元度%℃]|°C|个?小时|分钟|个)?(?:到|至|-|~|—)(?:次年|次日|第二天)?\d+(?:\.\d+)?(?:个?(?:小时|工作日|月)|分钟|[{HAN}%℃]|°C)"
 )
 DIGITS = compile_later(r"\d")
 CHANGED = compile_later(r"原[价定来本先计]|改[到为成期]|现在|现价|=|曾|此前")
-COMMON = frozenset("这那座个条只的是有为共一长高宽大重多在了")
 DATED = compile_later(r"\d年|\d{1,2}月|\d[点时:]\d?|[零一二三四五六七八九十]{1,4}[年月点时]")
 DATED_WHOLE = compile_later(r"(?:\d+[年月日号点时分:])+\d*|(?:[零〇一二三四五六七八九十]+[年月日号点时分半])+")
 MOMENT_ASKED = compile_later(
@@ -107,8 +106,6 @@ def answering_clause(sentences: Sequence[str], asked: QuestionForm) -> list[str]
         return list(sentences)
     if said := _echoed(clauses, question) or _cued(clauses, question):
         return ["是" + said]
-    if contrasted := _contrasted(clauses, question):
-        return [contrasted]
     if negations(question):
         for clause in clauses:
             if (cue := WITHOUT.match(clause)) is not None and cue[1] in question:
@@ -212,18 +209,13 @@ def _without_asides(sentences: Sequence[str], question: str) -> list[str]:
     return [RENAMED.sub("", CASE.sub("", sentence)) for sentence in kept]
 
 
-def _contrasted(clauses: Sequence[str], question: str) -> str:
-    """Return which of contrasted clauses is about the subject of the question: 桥梁则有1200米, asked for 这座桥."""
-    if not any(CONTRASTED.match(clause) for clause in clauses[1:]):
-        return ""
-    subject = set(GAP.split(question, maxsplit=1)[0]) - COMMON
-    shared = [len(subject & set(clause)) for clause in clauses]
-    return clauses[shared.index(max(shared))] if max(shared) and shared.count(max(shared)) == 1 else ""
-
-
 def _echoed(clauses: Sequence[str], question: str) -> str:
     """Return what a clause says after the words of its question: `7` of `-7的相反数是7`; '' unless exactly one does."""
     subject = GAP.split(question, maxsplit=1)[0].rstrip("是为等于的约大")
+    sides = [clause.partition("=") for clause in clauses]
+    equal = [right.strip() for left, _, right in sides if right and words(left) == words(subject)]
+    if len(equal) == 1 and "=" not in equal[0]:
+        return equal[0]
     if len(subject) < SHORTEST_SUBJECT or GAP.search(question) is None:
         return ""
     rests = [clause[len(subject) :] for clause in clauses if clause.startswith(subject)]
@@ -237,7 +229,9 @@ def span_of(sentences: Sequence[str]) -> str:
     >>> span_of(["它们一天大约要睡12到16个小时"]), span_of(["从9月到次年3月，共7个月"])
     ('12到16个小时', '')
     """
-    text = "，".join(sentences)
+    clauses = [clause for sentence in sentences for clause in CLAUSE_END.split(sentence)]
+    first = next((clause for clause in clauses if DIGITS.search(clause)), "")
+    text = first if HAN_SPAN.search(first) and not any(map(TOTAL.match, clauses)) else "，".join(sentences)
     spans = [match[0] for match in HAN_SPAN.finditer(text)]
     rest = HAN_SPAN.sub("", text)
     sure = not (GUESS.search(text) or OTHERS_SAY.search(text) or negations(text) or DIGITS.search(rest))

@@ -11,12 +11,12 @@ from proctor_judging.matching.question_words import HAN, MOST_CHARACTERS, table_
 from proctor_judging.matching.text import negations, tidy
 
 INTERROGATIVE = compile_later(
-    r"谁|何(?=[人处地种])|(?<!为)什么(?!时候)|啥|哪(?:里|儿|些|边|(?:一|[两二三四五])?[个座条种类所支项颗国省市只片本部首家位款面门段篇句层间场届名])?|(?<=[号码址箱牌话][是为])多少"
+    r"谁|何(?=[人处地种])|(?:什么|怎么?)样的?(?![办做])|怎么(?=[说写读念拼翻])|(?<!为)什么(?!时候)|(?<=[称作认誉视叫]为)什么|啥|哪(?:里|儿|些|边|(?:一|[两二三四五])?[个座条种类所支项颗国省市只片本部首家位款面门段篇句层间场届名])?|(?<=[号码址箱牌话D][是为])多少"
 )
 HEAD = compile_later(
     r"[^的是在有，]{0,3}?(?:城市|地方|部门|动物|植物|水果|蔬菜|颜色|语言|器官|元素|原料|材料|成分|方法|命令|关键字|工具|软件|快捷键|电影|小说|游戏|乐器|运动|菜系|奶酪|学科|科目|同学|学生|诗人|朝代|时期|机构|组织|品牌|手机|产品|"
     r"景点|建筑|园林|线路|车站|房间|会议室|班级|货币|单位|协议|格式|文件|函数|类型|算法|数据结构|食物|食材|疾病|药物|生肖|名字|职位|职业|专业|物质|棋子|角色|人物|公司|大学|学校|中学|民族|节日|季节|国家|省份|地区|直辖市|维生素|"
-    r"气体|球队|细胞|行星|球员|名称|东西|(?:[家员师者]|[人队星国省市县区洲洋海河江湖山岛城体器属书诗歌茶酒花树鸟鱼奖球车病站桥路楼板课派])(?![人份方市物]))"
+    r"气体|球队|细胞|行星|球员|名称|东西|激素|版本|平台|现象|定律|定理|效应|原理|理论|事件|战争|金属|病毒|细菌|气候|制度|乐曲|故事|典籍|(?:[家员师者]|[素剂酸糖菌药油字词句曲]|[人队星国省市县区洲洋海河江湖山岛城体器属书诗歌茶酒花树鸟鱼奖球车病站桥路楼板课派])(?![人份方市物]))"
 )
 PASSAGE = compile_later(r"[“\"][^”\"]{9,}[”\"]|[“\"][^”\"]{4,}[。！!；;，,][^”\"]*[”\"]")
 PIECE = compile_later(r"[^。？?！!；;\n]+")
@@ -25,16 +25,21 @@ LIST = compile_later(
     rf"{ITEM}{{1,12}}(?:、{ITEM}{{1,12}}?)+(?:(?:和|与|以及|或者?|还是){ITEM}{{1,12}}?)?(?=$|[，,：:。？?]|[这几三四]|中|里|之中|当中|相比|哪|谁)"
 )
 BETWEEN = compile_later(
-    rf"({ITEM}{{1,10}}?)[和与跟]({ITEM}{{1,10}}?)(?:相比|之间|当中|中|里|之中)?[，,]?\s?(?:，|到底|究竟)?(?=哪|谁)"
+    rf"({ITEM}{{1,10}}?)[和与跟]({ITEM}{{1,10}}?)(?:相?比|之间|当中|中|里|之中)?[，,]?\s?(?:，|到底|究竟)?(?=哪|谁)"
 )
 OR = compile_later(rf"({ITEM}{{1,16}})[，,]?还是({ITEM}{{1,10}}?)(?=$|[，,：:。？?]|的$|呢)")
 AFTER_VERB = compile_later(r"^.*(?:是|属于|在|到|算|为|从|用|坐|选|喝|吃|要|去|住|往|于|更)")
 ASCII_END = compile_later("[!-~]+$")
 SLASHED = compile_later(rf"[（(]({ITEM}{{1,12}}(?:/{ITEM}{{1,12}})+)[)）]")
+IMPERATIVE = compile_later(
+    r"(?:^|[。，,])(?:请|帮我)?(?:从[^，。]{2,12}中)?(?:找出|提取|抽取|指出|说出|写出|给出|列出|识别)(?:[其文上]中的?)?([^，。；;:：?？!！\n]{2,24})[。:：!！]?(?=$|\n|\s?[“\"])"
+)
+OPEN_END = compile_later(r"(?:是|为|叫做?|称为|位于|在于|属于|来自|出自|[于在])$")
+LISTED = compile_later(rf"(?:选项|备选|可选)[^，。？?:：]{{0,4}}[:：]\s?({ITEM}{{1,12}}(?:、{ITEM}{{1,12}})+)")
 OF_THEM = compile_later(r"(?:这|那)?(?:[几三四五六两]|\d)?[个种样位者]?(?:[^、]{0,4})?(?:之中|当中|中|里)$")
 BOTH = compile_later(r"(.{1,6})两([队人组班校厂个])")
 BEFORE_GAP = compile_later(
-    r"(?:(?:到底|究竟|主要|一般|通常|最后|最终|位于|出自|来自|属于|(?<!首)都|由|被|是|为|叫做?|称为|称作|指的?是?|的|了|在|于|到|用|靠|有|自)+)$"
+    r"(?:(?:到底|究竟|主要|一般|通常|最后|最终|位于|出自|来自|属于|(?<!首)都|由|被|是|为|叫做?|称为|称作|指的?是?|的|了|在|于|到|(?<![使采利运])用|靠|有|自)+)$"
 )
 NAMED = compile_later("(?:是|叫做?|属于|称为|为|[了过])$")
 LONGEST_HEAD = 4
@@ -73,7 +78,7 @@ class HanQuestion(msgspec.Struct, frozen=True):
             and self.gap[-1] not in "国省市"
             and (
                 self.gap in ("谁", "何")
-                or self.head[-1:] in ("人", "者", "家", "师", "员")
+                or (self.head or self.left * (not self.right))[-1:] in ("人", "者", "家", "师", "员")
                 or self.gap[-1:] in "位名"
                 or (self.gap != "什么" and any(verb in self.text for verb in winning_verbs()))
             )
@@ -82,7 +87,7 @@ class HanQuestion(msgspec.Struct, frozen=True):
     @property
     def asks_agent(self) -> bool:
         """True if it asks who does something, not whom it is done to: 写给谁."""
-        return self.asks_who and re.search("(?:[给向对跟和与为送](?:了)?)$", self.before) is None
+        return self.asks_who and re.search("(?:[给向对跟和与为送成](?:了)?)$", self.before) is None
 
     @property
     def asks_where(self) -> bool:
@@ -101,13 +106,18 @@ def read_han_question(question: str) -> HanQuestion | None:
     """
     whole = tidy(PASSAGE.sub("", question[-MOST_CHARACTERS:]))
     pieces = [piece[0].strip() for piece in PIECE.finditer(whole)]
-    asking = [piece for piece in pieces if INTERROGATIVE.search(piece) or "还是" in piece or SLASHED.search(piece)]
+    asking = [piece for piece in pieces if INTERROGATIVE.search(piece) or "还是" in piece]
+    asking = asking or [piece for piece in pieces if SLASHED.search(piece)]
+    if not asking and pieces and (open_end := OPEN_END.search(pieces[-1])) is not None:
+        asking = [pieces[-1] + ("" if open_end[0] in "是为叫" else "是") + "什么"]
+    if not asking and (wanted := IMPERATIVE.search(whole)) is not None:
+        asking = [wanted[1] + "是什么"]
     if not asking or ASKS_WHETHER.search(asking[-1].rstrip(" ，,：:")):
         return None
     piece = asking[-1]
     clauses = [clause for clause in re.split("[，,：:]", piece) if INTERROGATIVE.search(clause) or "还是" in clause]
     text = (clauses or [piece])[-1].strip(' "“”')
-    options = _options(piece)
+    options = _options(piece if (listed := LISTED.search(whole)) is None else listed[1])
     gap = INTERROGATIVE.search(text)
     if gap is None:
         left = text.partition("还是")[0]
@@ -140,7 +150,7 @@ def _options(text: str) -> tuple[str, ...]:
     text = re.sub('["“”]', "", text)
     if (in_brackets := SLASHED.search(text)) is not None:
         names = [name.strip() for name in in_brackets[1].split("/")]
-    elif (listed := LIST.search(text)) is not None:
+    elif (listed := LIST.search(text)) is not None and re.match("[两二三四]者[的间之]", text[listed.end() :]) is None:
         names = [OF_THEM.sub("", name).strip() for name in re.split("、|和|与|以及|或者?|还是", listed[0])]
         names[0] = AFTER_VERB.sub("", names[0]) or names[0]
         if (both := BOTH.fullmatch(names[-1])) is not None:
@@ -153,11 +163,15 @@ def _options(text: str) -> tuple[str, ...]:
         if second.isascii() and (ascii_end := ASCII_END.search(first)) is not None:
             names[0] = ascii_end[0]
         names = _without_shared_end(names)
+        if text[offered.end() :].startswith("的") and not names[0].endswith(names[1][-1]):
+            names[1] = _without_verb(names[1])  # 李白还是杜甫写的
     elif (between := BETWEEN.search(text)) is not None:
         names = [between[1], between[2]]
         if (both := BOTH.fullmatch(names[1])) is not None:
             names = [names[0] + both[2], both[1] + both[2]]  # 甲、乙两队
         names[0] = names[0].rpartition("，")[2]
+        if names[1].isascii() and "的" in names[0]:
+            names[0] = names[0].partition("的")[0]  # 5G的速度和4G比
         if names[1].startswith("在") and between[0].startswith(
             names[1] + names[0][-1:], between.start(2) - between.start()
         ):
@@ -170,6 +184,13 @@ def _options(text: str) -> tuple[str, ...]:
     else:
         return ()
     return tuple(names) if len(set(names)) == len(names) > 1 and all(names) else ()
+
+
+def _without_verb(name: str) -> str:
+    verb = next(
+        (verb for group in _groups() for verb in group if name.endswith(verb) and len(verb) + 1 < len(name)), ""
+    )
+    return name.removesuffix(verb)
 
 
 def _without_shared_end(names: Sequence[str]) -> list[str]:

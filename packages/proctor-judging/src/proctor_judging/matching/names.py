@@ -3,10 +3,10 @@
 import unicodedata
 from collections.abc import Mapping
 from functools import cache
-from importlib.resources import files
 
 from proctor.core.sentence import say
 from proctor_judging.matching.patterns import compile_later
+from proctor_judging.matching.question_words import table_lines
 from proctor_judging.matching.text import SHORT_LETTERS, negations
 from proctor_judging.matching.verdict import AnswerMatch, accept
 
@@ -62,10 +62,15 @@ def names(answer: str, target: str) -> AnswerMatch | None:
     return None
 
 
+def known_name(text: str) -> str:
+    """Return the first name in the table of what a text names, so that two names of one thing are the same; else the text unchanged."""
+    index = _aliases().get(_key(text))
+    return text if index is None else f"\x00{index}"
+
+
 @cache
 def _aliases() -> Mapping[str, int]:
-    text = files("proctor_judging.matching").joinpath("aliases.txt").read_text(encoding="utf-8")
-    lines = [line for line in text.splitlines() if line and not line.startswith("#")]
+    lines = [line for table in ("aliases.txt", "han_aliases.txt") for line in table_lines(table)]
     return {_key(name): index for index, line in enumerate(lines) for name in line.split("|")}
 
 

@@ -11,6 +11,7 @@ from proctor_judging.matching.asked import read_asked
 from proctor_judging.matching.cascade import match
 from proctor_judging.matching.claims import ARTICLE, Claim, Claims, is_guess, read_claims
 from proctor_judging.matching.han_question import PASSAGE
+from proctor_judging.matching.han_sameness import said_alike, same_name
 from proctor_judging.matching.han_truth import asked_predicate
 from proctor_judging.matching.numbers import read_number
 from proctor_judging.matching.parts import has_words
@@ -20,13 +21,6 @@ from proctor_judging.matching.text import tidy
 from proctor_judging.matching.truth import truth_of
 from proctor_judging.matching.verdict import AnswerMatch, AnswerOptions, accept, refuse, shown
 
-FLOORS, DEGREES, DISCOUNTS = (
-    re.compile(r"几[楼层]|哪一?[楼层]"),
-    re.compile(r"温|多热|多冷|[熔沸冰燃]点"),
-    re.compile(r"折"),
-)
-DISCOUNT = re.compile(r"打?([\d一二三四五六七八九])[.点]?([\d一二三四五六七八九]?)折")
-LONGEST_AMOUNT = 16
 DECIMAL_COMMA, DECIMAL_POINT = re.compile(r"(?<![\d,])\d+,\d{1,2}(?![\d,])"), re.compile(r"\d\.\d")
 COMMA = re.compile(r"(?<=\d),(?=\d{1,2}(?!\d))")
 LETTERS = re.compile(r"[^\W\d_]{2}")
@@ -42,7 +36,7 @@ def best_match(reply: str, targets: Sequence[str], options: AnswerOptions, quest
     if options.ordered is None and read_asked(question).several:
         options = msgspec.structs.replace(options, ordered=False)
     verdicts = (
-        [match_asked(claims.given, target, question, options) for target in targets] if claims.given is not None else []
+        [match_claim(claims.given, target, question, options) for target in targets] if claims.given is not None else []
     )
     if claims.asks and not any(map(QUESTION.search, targets)):
         return claims, refuse("sentences", say("The reply asks, and answers nothing."))
@@ -106,7 +100,7 @@ def _claim_match(claim: Claim, target: str, options: AnswerOptions, question: st
         return accept("sentences", say("The reply says {truth}.", truth="yes" if claim.truth else "no"))
     unclear: AnswerMatch | None = None
     for form in claim.forms:
-        verdict = match_asked(form, target, question, options)
+        verdict = match_claim(form, target, question, options)
         if verdict.right:
             reason = say("The reply states '{found}'. {reason}", found=shown(form), reason=verdict.reason)
             return msgspec.structs.replace(verdict, reason=reason)
@@ -116,9 +110,11 @@ def _claim_match(claim: Claim, target: str, options: AnswerOptions, question: st
 
 def _truth_of(target: str, question: str) -> bool | None:
     """Return the truth value of a target; of 相等 and 不相等, too, where the question ends in 相等吗."""
-    asked = PASSAGE.sub("", question).rstrip("？?。 ")
+    plain = PASSAGE.sub("", question)
+    asked = re.sub("[的了]吗$", "吗", plain[: plain.rfind("吗") + 1]) or plain.rstrip("？?。 ")
     if (said := truth_of(target)) is not None or not asked.endswith("吗") or target.isascii():
         return said
+    target = re.sub("(?<=..)[的了]$", "", target)
     if target[:1] in "不没" and len(target) > 1 and target[1:] in asked:
         return False if target not in asked else None
     predicate = asked_predicate(asked)
@@ -142,6 +138,14 @@ def _guessed(reply: str, targets: Sequence[str], options: AnswerOptions, questio
     return refuse("sentences", reason, ambiguous=True)
 
 
+def match_claim(given: str, target: str, question: str, options: AnswerOptions) -> AnswerMatch:
+    """Match an answer with a target as `match_asked` does; of a Chinese question, by what either names, too."""
+    verdict = match_asked(given, target, question, options)
+    if not verdict.right and not verdict.undecided and not question.isascii() and same_name(given, target, question):
+        return accept("names", say("Both name the same."))
+    return verdict
+
+
 def match_asked(given: str, target: str, question: str, options: AnswerOptions) -> AnswerMatch:
     """Match an answer with a target, where an amount needs no unit that the question names."""
     verdict = match(given, target, options=options)
@@ -150,7 +154,7 @@ def match_asked(given: str, target: str, question: str, options: AnswerOptions) 
             COMMA.sub(".", text) for text in (given, target)
         )  # the question shows how decimals are written
         verdict = match(given, target, options=options)
-    if not verdict.right and not question.isascii() and (same := _said_alike(given, target, question)):
+    if not verdict.right and not question.isascii() and (same := said_alike(given, target, question)):
         given, target = same
         verdict = match(given, target, options=options)
     if verdict.right or verdict.rule != "units" or not verdict.ambiguous or options.unit:
@@ -167,21 +171,3 @@ def _any_unit_fits(given: str, question: str) -> bool:
         return False
     is_time = quantity.unit.dimensions == (("s", 1),)
     return not is_time and (quantity.unit.dimensions not in CURRENCIES or quantity.unit.factor == 1)
-
-
-def _said_alike(given: str, target: str, question: str) -> tuple[str, str] | None:
-    """Return both texts in the one spelling that the question allows: storeys as 楼, degrees of temperature, discounts as shares."""
-    if len(given) > LONGEST_AMOUNT or len(target) > LONGEST_AMOUNT:
-        return None
-    if FLOORS.search(question):
-        return re.sub("层$", "楼", given), re.sub("层$", "楼", target)
-    if DEGREES.search(question):
-        return re.sub("(?<!摄氏)(?<!华氏)度$", "℃", given.rstrip("。")), re.sub("(?<!摄氏)(?<!华氏)度$", "℃", target)
-    if DISCOUNTS.search(question):
-        return DISCOUNT.sub(_share, given), DISCOUNT.sub(_share, target)
-    return None
-
-
-def _share(discount: re.Match[str]) -> str:
-    digits = "".join(str("一二三四五六七八九".find(digit) + 1 or digit) for digit in discount[1] + discount[2])
-    return f"{digits:0<2}%"

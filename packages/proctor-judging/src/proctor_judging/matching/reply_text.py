@@ -9,7 +9,7 @@ from proctor_judging.matching.noun_phrases import first_verb, read_tokens
 from proctor_judging.matching.patterns import compile_later
 
 EMOJI = compile_later(
-    r"\s*[\u2600-\u2712\u2728\u2764\u2b50\u2b55\u203c\u2049\ufe0f\u200d\U0001f000-\U0001faff]+(?=\s|$)"
+    r"\s*[\u2600-\u2712\u2728\u2764\u2b50\u2b55\u203c\u2049\ufe0f\u200d\U0001f000-\U0001faff]+(?=[\s，。！,!]|$)"
 )
 GREETING = compile_later(
     r"(?:(?:that['’]s an? )?(?:great|good|excellent|interesting|fun|nice) question|sure(?: thing)?|of course|certainly|happy to help|no problem|good to hear from you|"

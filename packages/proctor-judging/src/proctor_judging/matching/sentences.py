@@ -16,7 +16,7 @@ EXPLANATION = compile_later(
     r"\n\W*(?:explanation|reason(?:ing)?|note|rationale|解析|解释|说明|理由|原因|注)\W{0,4}[:：]", re.IGNORECASE
 )
 SENTENCE_END = compile_later(
-    rf"(?<![.\s][A-Za-z])(?<!^[A-Za-z])[.!?]+[\"'”’)*]*(?=\s+[^\s=×*+/])|[。！？!?]+[”」）]?(?=[{HAN}A-Z\"“*])|\n+|[;；]"
+    rf"(?<![.\s][A-Za-z])(?<!^[A-Za-z])[.!?]+[\"'”’)*]*(?=\s+[^\s=×*+/])|[。！？!?]+[”」）]?(?=[{HAN}A-Z\"“*`\x01])|\n+|[;；]"
 )
 SHORTENED = compile_later(
     r"\b(?:dr|mr|mrs|ms|st|mt|prof|no|vs|jr|sr|approx|fig|sec|e\.g|i\.e|u\.s|(?<![°'’])[a-z])$|^\s*\(?1$|\n\s*\(?\d{1,2}$",
@@ -125,7 +125,7 @@ SO = compile_later(
     r",\s(?:so|therefore|thus|hence|which (?:means|gives|yields|makes|leaves)|giving|making|leaving)\s(?!that)|[，,](?:所以|因此|故|最终|最后|综上|但?(?:现在|目前|如今))"
 )
 HARMLESS = compile_later(
-    "[南北]?非洲|非常|未来|无锡|无线|不锈钢|莫[扎斯尔泊言高愁]|[沉淹埋覆吞湮]没|没[收落]|不列颠|不幸|不得不|无[限穷疑理]|非[凡洲]|不等式|不同|不断|不久|无数|无论|不[但仅]|否则|非金属|无机|不丹"
+    "[南北]?非洲|非常|未来|无锡|无线|不锈钢|莫[扎斯尔泊言高愁]|[沉淹埋覆吞湮]没|没[收落]|不列颠|不幸|不得不|无[限穷疑理]|非[凡洲]|不等式|(?<=[部器务码型法辑行统])错误|错误(?=[码信代类处日提])|不同|不断|不久|无数|无论|不[但仅]|否则|非金属|无机|不丹"
 )
 TITLE = compile_later(  # words that deny nothing: a quotation, a name
     r"[\"“][^\"”]{1,60}[\"”]|'(?=\w)[^']{1,60}(?<=\w)'(?!\w)|《[^》]{1,40}》|(?<=[a-z] )(?:No|Not|Never|Nothing|None|Nobody|Without|If|Once)(?=(?: [A-Z]| (?:on|a|of|the) [A-Z])\w)"
@@ -146,7 +146,7 @@ INSERTED = compile_later(
 )
 COPULA = compile_later(
     r"(?:\b(?:is|are|was|were|be|equals?|becomes?|became|remains?|means|called|named|gives|yields|produces|returns|prints|outputs|stands for|(?:amounts|comes|adds? up|sums?(?: up)?|evaluates|simplifies|reduces|refers) to)\b|(?<=[Ii]t|he|at|re|ho)['’]s\b(?=\s)|=(?!=)|≈)\s*[:：]?\s*|"
-    r"(?:应该|应当|应|就|正|便)?(?:是(?!由)|为|比喻|形容|意味着|指的是|来自于?|属于|等于|叫做?|叫作|称为|即)[：:]?\s*|(?<![大小多少高低等快慢早晚次优劣])于|(?<=[发生活住长布建存落处])在",
+    r"(?:应该|应当|应|就|正|便)?(?:是(?![由否])|为|比喻|形容|意味着|指的是|来自于?|属于|等于|叫做?|叫作|称为|即)[：:]?\s*|(?<![大小多少高低等快慢早晚次优劣])于|(?<=[发生活住长布建存落处])在",
     re.IGNORECASE,
 )
 TERM = compile_later(r"\d+[a-z]")  # of a formula

@@ -89,7 +89,7 @@ CANNOT_TELL = compile_later(
 
 def read_truth(sentences: list[str], asked: QuestionForm) -> bool | None:
     """Return what the first or the last sentence says, yes or no; None if they do not say, or doubt it."""
-    if asked.kind != "truth" and (len(sentences) > 1 or (asked.kind == "words" and not asked.clause.isascii())):
+    if asked.kind != "truth" and (len(sentences) > 1 or (asked.kind and not asked.clause.isascii())):
         return None
     if asked.kind == "truth" and (said := read_han_truth(sentences, asked.clause)) is not None:
         return said
