@@ -15,13 +15,15 @@ from pathlib import Path
 import msgspec
 
 from bench.figure import Figure
+from bench.refusal_replies import replies
 from proctor_judging.scorers import refusal_model
 from proctor_judging.scorers.refusal_features import read_features
 from proctor_judging.scorers.refusal_model import ANSWERS, DECLINES, RENDERS
 
 DATA = Path(__file__).parents[1] / "tests" / "data"
 FOLDER = DATA / "held_out"
-CHAT_REPLIES = ("tuned", "unseen")  # folders of `replies`; those in `third` are never fitted
+# folders of `replies`; those in `third` are never fitted
+CHAT_REPLIES = ("tuned", "unseen", "stranger_a", "stranger_b", "stranger_c")
 WEIGHTS = Path(refusal_model.__file__).with_name("refusal_weights.txt")
 ROUNDS, EPOCHS = 4, 12
 RATE, SHRINKAGE = 0.05, 0.002
@@ -41,7 +43,7 @@ class Pair(msgspec.Struct, frozen=True):
 
 
 def read_pairs() -> list[Pair]:
-    """Return the pairs of all batches, and replies of other scorers that deny nothing."""
+    """Return the pairs of all batches, the generated ones, and replies of other scorers that deny nothing."""
     pairs = []
     for file in sorted(FOLDER.glob("refusal_*.jsonl")):
         number = int(file.stem.rpartition("_")[2])
@@ -52,6 +54,9 @@ def read_pairs() -> list[Pair]:
         text = (DATA / "replies" / corpus / "refusal.jsonl").read_text(encoding="utf-8")
         rows = [row for row in map(json.loads, text.splitlines()) if row["same"] is not None]
         pairs += [_pair(row, corpus, row["same"], 1) for row in rows if not RENDERS.search(row["question"])]
+    pairs += [
+        _pair({"question": reply.question, "answer": reply.answer}, "grid", reply.declines, 1) for reply in replies()
+    ]
     others = [json.loads(line) for name in ("number_22", "answer_18", "answer_22") for line in _lines(name)]
     pairs += [_pair(row, "others", False, 0.4) for row in others if row.get("same") and len(row["answer"]) > 25]
     return [pair for pair in pairs if pair.sentences]

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from proctor_judging.matching import amount_wording as wording
+from proctor_judging.matching.amount_derivation import AmountCandidate, derived, is_rate, value_of
 from proctor_judging.matching.amount_evidence import (
     AmountEvidence,
     asks_for_whole,
@@ -20,6 +21,7 @@ from proctor_judging.matching.amount_evidence import (
     leading,
     subject_in,
 )
+from proctor_judging.matching.amount_layout import answering, is_result, last_step
 from proctor_judging.matching.amounts import (
     COUNTS,
     END_OF_NOUN,
@@ -33,9 +35,6 @@ from proctor_judging.matching.amounts import (
 from proctor_judging.matching.asked_amounts import (
     dimensions_asked,
     is_rounding,
-    is_unit_rate,
-    modifiers,
-    total_line,
     units_asked,
     words_in,
 )
@@ -49,7 +48,6 @@ from proctor_judging.matching.sentences import (
     CLAUSE,
     CONTRAST,
     COPULA,
-    COURTESY,
     GUESS,
     HARMLESS,
     LEAD,
@@ -72,29 +70,6 @@ class Amount(msgspec.Struct, frozen=True):
     before: str = ""
 
 
-class _Candidate(msgspec.Struct, frozen=True):
-    text: str
-    clause: str
-    start: int
-    end: int
-    order: int  # of the clause in the reply
-    vague: bool
-    contrary: bool = False  # its clause is about something else than the question
-    segment: str = ""  # the words around it, up to the amounts on either side
-    context: str = ""  # the clause, with the one before it where it is an amount and nothing else
-    cell: str = ""  # the words that belong to it alone
-    lead: str = ""  # the words that lead its sentence
-    preceding: tuple[str, ...] = ()  # the clauses before, in the same sentence
-
-    @property
-    def before(self) -> str:
-        return self.clause[: self.start]
-
-    @property
-    def after(self) -> str:
-        return self.clause[self.end :]
-
-
 def read_amounts(reply: str, question: str = "") -> tuple[Amount, ...]:
     """Return the amount that a reply gives as its answer; several where the reply leaves open which one, none where it gives none.
 
@@ -105,9 +80,8 @@ def read_amounts(reply: str, question: str = "") -> tuple[Amount, ...]:
     >>> [amount.text for amount in read_amounts("two cats and 3 dogs")]
     ['two', '3']
     """
-    sentences = statements(reply) or total_line(reply)
-    sentences = [sentence for sentence in sentences if not COURTESY.match(sentence)] or sentences
     asked = question if echo(question) else ""
+    sentences = answering(statements(reply) or last_step(reply))
     candidates = [
         candidate for order, sentence in enumerate(sentences) for candidate in _candidates(sentence, asked, order * 100)
     ]
@@ -125,21 +99,16 @@ def read_amounts(reply: str, question: str = "") -> tuple[Amount, ...]:
     )
 
 
-def _values(candidates: Sequence[_Candidate]) -> dict[object, _Candidate]:
+def _values(candidates: Sequence[AmountCandidate]) -> dict[object, AmountCandidate]:
     """Return one candidate for each different value, one that is said outright if there is any."""
-    found: dict[object, _Candidate] = {}
+    found: dict[object, AmountCandidate] = {}
     for candidate in candidates:
-        value = _value(candidate.text)
+        value = value_of(candidate.text)
         found[value] = candidate if value not in found or found[value].vague else found[value]
     return found
 
 
-def _value(text: str) -> object:
-    number = read_number(tidy(text))
-    return number.value if number is not None else tidy(text).casefold()
-
-
-def _candidates(sentence: str, question: str, order: int) -> list[_Candidate]:
+def _candidates(sentence: str, question: str, order: int) -> list[AmountCandidate]:
     """Return the amounts of a sentence that are not denied, by clause."""
     while (
         (lead := LEAD.match(sentence)) is not None
@@ -173,7 +142,7 @@ def _candidates(sentence: str, question: str, order: int) -> list[_Candidate]:
     return found + _no_such_thing(sentence, question, order)
 
 
-def _no_such_thing(sentence: str, question: str, order: int) -> list[_Candidate]:
+def _no_such_thing(sentence: str, question: str, order: int) -> list[AmountCandidate]:
     """Return a zero where a sentence says that there is none of what the question counts: `Tom has no siblings`."""
     noun = counted(question)
     if negations(question) or not (noun or wording.ASKS_PEOPLE.search(question)):
@@ -191,7 +160,9 @@ def _no_such_thing(sentence: str, question: str, order: int) -> list[_Candidate]
     if none is None:
         return []
     return [
-        _Candidate("0", none[0], 0, len(none[0]), order, vague=False, segment=none[0], cell=none[0], context=none[0])
+        AmountCandidate(
+            "0", none[0], 0, len(none[0]), order, vague=False, segment=none[0], cell=none[0], context=none[0]
+        )
     ]
 
 
@@ -204,7 +175,7 @@ def _nobody(sentence: str, question: str) -> re.Match[str] | None:
 def _clauses(sentence: str) -> list[str]:
     """Return the clauses of a sentence; a mere connective (`in other words`) belongs to the clause that follows."""
     clauses: list[str] = []
-    for piece in CLAUSE.split(sentence):
+    for piece in CLAUSE.split(wording.EXPLAINING.sub(r"\1; ", sentence)):
         if clauses and len(clauses[-1]) < LONGEST_CONNECTIVE and wording.STATED_CONCLUSION.fullmatch(clauses[-1]):
             clauses[-1] += ", " + piece
         elif piece.strip():
@@ -212,9 +183,9 @@ def _clauses(sentence: str) -> list[str]:
     return clauses
 
 
-def _of_clause(clause: str, question: str, order: int, context: str) -> list[_Candidate]:
+def _of_clause(clause: str, question: str, order: int, context: str) -> list[AmountCandidate]:
     plain = HARMLESS.sub(lambda found: "·" * len(found[0]), clause)
-    if wording.CONTRASTED.match(clause) is not None:
+    if wording.CONTRASTED.match(clause) is not None or wording.CHECKS.match(clause) is not None:
         return []
     plain_clause = wording.RANK_OF_SCENE.sub("", clause) if "第" not in question else clause
     plain_clause = wording.PARTICIPLE.sub("", plain_clause)
@@ -256,7 +227,7 @@ def _of_clause(clause: str, question: str, order: int, context: str) -> list[_Ca
     return found
 
 
-def _candidate(clause: str, span: AmountSpan, order: int, *, doubted: bool) -> _Candidate:
+def _candidate(clause: str, span: AmountSpan, order: int, *, doubted: bool) -> AmountCandidate:
     text, end = span.text, span.end
     before, after = clause[: span.start], clause[span.end :]
     if (tenths := wording.TENTHS.match(after)) is not None and (whole := read_number(tidy(text))) is not None:
@@ -280,13 +251,13 @@ def _candidate(clause: str, span: AmountSpan, order: int, *, doubted: bool) -> _
         or wording.VAGUE_AFTER.match(after) is not None
     )
     vague = vague or (wording.ROUGH.match(span.text) is not None)
-    return _Candidate(text, clause, span.start, end, order, vague)
+    return AmountCandidate(text, clause, span.start, end, order, vague)
 
 
-def _narrowings(question: str) -> list[Callable[[Sequence[_Candidate]], list[_Candidate]]]:
+def _narrowings(question: str) -> list[Callable[[Sequence[AmountCandidate]], list[AmountCandidate]]]:
     """Return the rules that leave fewer candidates, in order; one that would leave none does not apply."""
     words = words_in(interrogative(question)) if question else set()
-    said = {_value(span.text) for piece in split(question) for span in amount_spans(piece)} if question else set()
+    said = {value_of(span.text) for piece in split(question) for span in amount_spans(piece)} if question else set()
     asks_year = wording.ASKS_YEAR.search(question) is not None
     units = [name for name in units_asked(question) if name not in COUNTS]
     negative = bool(negations(question))
@@ -294,7 +265,6 @@ def _narrowings(question: str) -> list[Callable[[Sequence[_Candidate]], list[_Ca
     counters = wording.COUNTER_ASKED.findall(interrogative(question))
     counter = counters[-1] if counters else ""
     asks_before = wording.BEFORE_CHANGE.search(question) is not None
-    asked_first = modifiers(question)
     asks_whole = asks_for_whole(question)
     asks_total = asks_whole or wording.TOTAL.search(question) is not None or re.search("共", question) is not None
     asks_duration = wording.ASKS_YEARS.search(question) is not None
@@ -303,41 +273,38 @@ def _narrowings(question: str) -> list[Callable[[Sequence[_Candidate]], list[_Ca
     asks_rest = wording.ASKS_REST.search(question) is not None
     dimensions = dimensions_asked(question)
     return [
-        *_narrowings_by_wording(question, said),
+        lambda those: _of_subject(those, question),
+        lambda those: _unrounded(those, question),
+        lambda those: derived(those, question),
         lambda those: [each for each in those if asks_year == (_is_year(each) and not asks_duration)],
         lambda those: [each for each in those if not _is_model(each)],
-        lambda those: [each for each in those if _is_unknown(each, question)],
         lambda those: [each for each in those if each.text == "0" and each.cell == each.clause],
         lambda those: _with_unit(those, units) if units else [],
         lambda those: [
-            each for each in those if counter and (each.text.endswith(counter) or each.after.startswith(counter))
+            each for each in those if counter and (counter in each.text or each.after.lstrip().startswith(counter))
         ],
         lambda those: [each for each in those if dimensions and _dimensions(each) == dimensions],
-        lambda those: [each for each in those if _value(each.text) not in said],
-        lambda those: [each for each in those if asks_speed and _is_rate(each)],
-        lambda those: those[-1:] if _concludes_by_equation(those[-1]) else [],
+        lambda those: [each for each in those if value_of(each.text) not in said or _is_stated(each, those, words)],
+        lambda those: [each for each in those if asks_speed and is_rate(each)],
         lambda those: [each for each in those if asks_rest and wording.REST_BEFORE.search(each.before)],
         lambda those: [each for each in those if asks_difference == _is_difference(each)],
         lambda those: those[1:] if not asks_total and _is_whole(those) else [],
         lambda those: [each for each in those if _is_of_year(each, said)],
-        lambda those: [each for each in those if _mentions_year(each, said)],
         lambda those: [each for each in those if asks_before or _is_base(each) == asks_whole],
         lambda those: [each for each in those if wording.ASKS_MONEY.search(question) and _is_money(each)],
-        lambda those: [each for each in those if asks_each or not _is_rate(each)],
-        lambda those: [each for each in those if wording.EACH_OF.search(interrogative(question)) and _is_rate(each)],
+        lambda those: [each for each in those if asks_each or not is_rate(each)],
+        lambda those: [each for each in those if wording.EACH_OF.search(interrogative(question)) and is_rate(each)],
         lambda those: [each for each in those if not LONE_ONE.match(each.text)],
         lambda those: [each for each in those if wording.TIMES.search(question) or not _is_multiplier(each)],
         lambda those: [each for each in those if negative and negations(HARMLESS.sub("·", each.clause))],
         lambda those: [each for each in those if negative or not negations(HARMLESS.sub("·", each.after))],
-        lambda those: [each for each in those if wording.TOTAL.search(question) and wording.TOTAL.search(each.clause)],
+        lambda those: _totals(those) if wording.TOTAL.search(question) else [],
         lambda those: _latest(those, question),
         lambda those: _concluding(those, question),
         lambda those: [each for each in those if each.start > each.clause.rfind("=")],
-        lambda those: [each for each in those if wording.SOLVED.search(each.before) is not None],
         lambda those: _of_winner(those, question),
         lambda those: _asked_for(those, question),
         lambda those: _on_the_matter(those, words),
-        lambda those: [each for each in those if asked_first & words_in(each.segment)],
         lambda those: _nearest(those, words),
         lambda those: _counted(those, words, noun_only=True),
         lambda those: _counted(those, words, noun_only=False),
@@ -352,20 +319,23 @@ def _narrowings(question: str) -> list[Callable[[Sequence[_Candidate]], list[_Ca
     ]
 
 
-def _narrowings_by_wording(
-    question: str, said: set[object]
-) -> list[Callable[[Sequence[_Candidate]], list[_Candidate]]]:
-    """Return the rules that come first: without the rate of a unit, of the subject by name, and as exact as asked."""
-    return [
-        lambda those: [each for each in those if said - {1} and not is_unit_rate(each.before, question)],
-        lambda those: _of_subject(those, question),
-        lambda those: _unrounded(those, question),
-    ]
+def _is_stated(one: AmountCandidate, those: Sequence[AmountCandidate], words: set[str]) -> bool:
+    """True for the result of an equation, and for the only amount of a sentence among several, where it follows `is`: no repeated datum."""
+    sentence = one.order // 100
+    is_only = all(each is one or each.order // 100 != sentence for each in those)
+    is_about_it = sentence > 0 or bool(words & words_in(one.before))
+    return is_result(one.clause, one.start) or (is_only and is_about_it and _is_complement(one))
 
 
-def _is_year(one: _Candidate) -> bool:
+def _totals(those: Sequence[AmountCandidate]) -> list[AmountCandidate]:
+    """Return the amounts of the last clause that gives a total."""
+    totals = [each for each in those if wording.TOTAL.search(each.clause)]
+    return [each for each in totals if each.order == totals[-1].order]
+
+
+def _is_year(one: AmountCandidate) -> bool:
     text = one.text.rstrip("年")
-    if one.before.rstrip().endswith("="):
+    if wording.EQUALS_BEFORE.search(one.before):
         return False
     if YEAR.fullmatch(text) is None:
         return ("年" in one.text and bool(read_moments(tidy(one.text)))) or (
@@ -379,7 +349,7 @@ def _is_year(one: _Candidate) -> bool:
     )
 
 
-def _of_subject(those: Sequence[_Candidate], question: str) -> list[_Candidate]:
+def _of_subject(those: Sequence[AmountCandidate], question: str) -> list[AmountCandidate]:
     """Return the last amount of the clause that gives the subject of a question by name: `利息=…=600元`, asked for the 利息."""
     subject = wording.SUBJECT_ASKED.search(interrogative(question)) if question else None
     if subject is None:
@@ -389,7 +359,7 @@ def _of_subject(those: Sequence[_Candidate], question: str) -> list[_Candidate]:
     return [*last.values()][-1:] if len(_values([*last.values()])) == 1 else []
 
 
-def _latest(those: Sequence[_Candidate], question: str) -> list[_Candidate]:
+def _latest(those: Sequence[AmountCandidate], question: str) -> list[AmountCandidate]:
     """Return the amounts of which a reply says that they are so now, else those of its last sentence, where a question asks how it is now."""
     if not wording.ASKS_NOW.search(interrogative(question)):
         return []
@@ -397,7 +367,7 @@ def _latest(those: Sequence[_Candidate], question: str) -> list[_Candidate]:
     return now or [candidate for candidate in those if candidate.order // 100 == those[-1].order // 100]
 
 
-def _unrounded(those: Sequence[_Candidate], question: str) -> list[_Candidate]:
+def _unrounded(those: Sequence[AmountCandidate], question: str) -> list[AmountCandidate]:
     """Return the amounts without those that round an earlier one; where a rounded one is asked for, only these."""
     rounds = [
         candidate
@@ -412,7 +382,7 @@ def _unrounded(those: Sequence[_Candidate], question: str) -> list[_Candidate]:
     return [candidate for candidate in those if candidate not in rounds]
 
 
-def _is_label(one: _Candidate, question: str) -> bool:
+def _is_label(one: AmountCandidate, question: str) -> bool:
     """True if a number only names something, unless the question asks which: `step 3`, `第7题`, `the 3rd team`, `204室`."""
     if wording.ASKS_WHICH.search(question) is not None:
         return False
@@ -422,22 +392,17 @@ def _is_label(one: _Candidate, question: str) -> bool:
     return ordinal or (label is not None and not asked) or wording.LABELLED.match(one.after) is not None
 
 
-def _is_model(one: _Candidate) -> bool:
+def _is_model(one: AmountCandidate) -> bool:
     """True for the number in the name of a product: `GPT-3`, `the Boeing 737`, `RTX 4090`, `Python 3.12`."""
     model = None if wording.PLACE.search(one.before) is not None else wording.MODEL.search(one.before)
     named = model is not None and model[0].strip(" -").split(" ")[-1].casefold() not in wording.NOT_A_MODEL
     return named or ("." in one.text and re.fullmatch(r"[A-Z][a-z]+\s", one.before) is not None)
 
 
-def _is_unknown(one: _Candidate, question: str) -> bool:
-    """True for what an unknown of the question equals at the end of a clause: the 5 of `x = 5`, not the 15 of `3x = 15`."""
-    unknown = wording.UNKNOWN.search(one.before) if one.after.strip(" .。!！") == "" else None
-    return unknown is not None and re.search(rf"(?<![A-Za-z]){unknown[1]}(?![A-Za-z])", question) is not None
-
-
-def _with_unit(those: Sequence[_Candidate], units: Sequence[str]) -> list[_Candidate]:
+def _with_unit(those: Sequence[AmountCandidate], units: Sequence[str]) -> list[AmountCandidate]:
     """Return the amounts in one of the units, and later ones that leave it out: `the first takes 95 minutes, the second 110`."""
     with_unit = [candidate for candidate in those if _has_unit(candidate, units)]
+    with_unit = [candidate for candidate in with_unit if _is_in_unit(candidate, units)] or with_unit
     return [
         candidate
         for candidate in those
@@ -445,25 +410,26 @@ def _with_unit(those: Sequence[_Candidate], units: Sequence[str]) -> list[_Candi
     ]
 
 
-def _leaves_unit_out(one: _Candidate, earlier: _Candidate) -> bool:
+def _leaves_unit_out(one: AmountCandidate, earlier: AmountCandidate) -> bool:
     noun = END_OF_NOUN.split(one.after, maxsplit=1)[0].strip(" .。")
     bare = wording.BARE.fullmatch(one.text) is not None and noun == "" and "=" not in one.clause
     return bare and earlier.order < one.order < earlier.order + 100
 
 
-def _has_unit(one: _Candidate, units: Sequence[str]) -> bool:
+def _has_unit(one: AmountCandidate, units: Sequence[str]) -> bool:
     quantity = read_quantity(tidy(one.text))
     kinds = [unit.dimensions for name in units if name != "%" and (unit := read_unit(name)) is not None]
+    return _is_in_unit(one, units) or (quantity is not None and quantity.unit.dimensions in kinds)
+
+
+def _is_in_unit(one: AmountCandidate, units: Sequence[str]) -> bool:
+    """True if an amount is in one of the units itself: 42 km for kilometres, not 26 miles."""
+    quantity = read_quantity(tidy(one.text))
     said = any(name in one.text + END_OF_NOUN.split(one.after[: wording.NOUN], maxsplit=1)[0] for name in units)
-    return said or (quantity is not None and quantity.unit.dimensions in kinds)
+    return said or (quantity is not None and quantity.unit in [read_unit(name) for name in units])
 
 
-def _concludes_by_equation(one: _Candidate) -> bool:
-    """True for the result of a last clause such as `so it costs $60 − $18 = $42`."""
-    return one.before.rstrip().endswith("=") and wording.STATED_CONCLUSION.match(one.clause) is not None
-
-
-def _concluding(those: Sequence[_Candidate], question: str) -> list[_Candidate]:
+def _concluding(those: Sequence[AmountCandidate], question: str) -> list[AmountCandidate]:
     """Return the amounts from the last clause on that concludes, unless it concludes something else than what is asked."""
     concluding = [candidate for candidate in those if wording.STATED_CONCLUSION.match(candidate.clause)]
     if not concluding:
@@ -477,7 +443,7 @@ def _concluding(those: Sequence[_Candidate], question: str) -> list[_Candidate]:
     return last if any(one in last for one in asked) else []
 
 
-def _asked_for(those: Sequence[_Candidate], question: str) -> list[_Candidate]:
+def _asked_for(those: Sequence[AmountCandidate], question: str) -> list[AmountCandidate]:
     """Return the amounts with which the words go that the question asks about, rather than with the others."""
     evidence = []
     for candidate in those:
@@ -500,7 +466,7 @@ def _asked_for(those: Sequence[_Candidate], question: str) -> list[_Candidate]:
     return [those[index] for index in leading(evidence, question)] if question else list(those)
 
 
-def _of_winner(those: Sequence[_Candidate], question: str) -> list[_Candidate]:
+def _of_winner(those: Sequence[AmountCandidate], question: str) -> list[AmountCandidate]:
     """Return the amounts before the verb of `A beat B` where a question asks for the winner's, those after it for the loser's."""
     if not wording.ASKS_WINNER.search(question) and not wording.ASKS_LOSER.search(question):
         return []
@@ -511,7 +477,7 @@ def _of_winner(those: Sequence[_Candidate], question: str) -> list[_Candidate]:
     return [candidate for candidate, later in zip(those, after, strict=True) if later == wanted] if any(after) else []
 
 
-def _is_base(one: _Candidate) -> bool:
+def _is_base(one: AmountCandidate) -> bool:
     """True for what was there before, was expected, or of which the answer is a part: `of the 40 rooms`."""
     return (
         wording.SET_UP.search(one.before) is not None
@@ -520,38 +486,45 @@ def _is_base(one: _Candidate) -> bool:
     )
 
 
-def _is_whole(those: Sequence[_Candidate]) -> bool:
+def _is_whole(those: Sequence[AmountCandidate]) -> bool:
     """True if the first amount is a total of which the others are parts: `合起来40颗，其中黑的26颗`."""
-    return wording.WHOLE_SAID.search(those[0].before) is not None and all(
-        0 < candidate.order - those[0].order < 100 and not (candidate.vague or wording.TOTAL.search(candidate.clause))
-        for candidate in those[1:]
+    return (
+        "%" not in those[0].text
+        and wording.WHOLE_SAID.search(those[0].before) is not None
+        and all(
+            0 < candidate.order - those[0].order < 100
+            and not (
+                candidate.vague or wording.TOTAL.search(candidate.clause) or wording.BESIDES.search(candidate.before)
+            )
+            for candidate in those[1:]
+        )
     )
 
 
-def _is_difference(one: _Candidate) -> bool:
+def _is_difference(one: AmountCandidate) -> bool:
     return (
         wording.DIFFERENCE_BEFORE.search(one.before) is not None
         or wording.DIFFERENCE_AFTER.match(one.after) is not None
     )
 
 
-def _dimensions(one: _Candidate) -> object:
+def _dimensions(one: AmountCandidate) -> object:
     quantity = read_quantity(tidy(one.text))
     return None if quantity is None else quantity.unit.dimensions
 
 
-def _on_the_matter(those: Sequence[_Candidate], words: set[str]) -> list[_Candidate]:
+def _on_the_matter(those: Sequence[AmountCandidate], words: set[str]) -> list[AmountCandidate]:
     """Return the amounts whose clause is not about something else, unless only those share words with the question."""
     return [candidate for candidate in those if not candidate.contrary and words & words_in(candidate.context)]
 
 
-def _nearest(those: Sequence[_Candidate], words: set[str]) -> list[_Candidate]:
+def _nearest(those: Sequence[AmountCandidate], words: set[str]) -> list[AmountCandidate]:
     """Return the amounts of the clauses that share most words with the question."""
     shared = [(len(words & words_in(candidate.context)), len(words & echo(candidate.context))) for candidate in those]
     return [candidate for candidate, count in zip(those, shared, strict=True) if any(count) and count == max(shared)]
 
 
-def _counted(those: Sequence[_Candidate], words: set[str], *, noun_only: bool) -> list[_Candidate]:
+def _counted(those: Sequence[AmountCandidate], words: set[str], *, noun_only: bool) -> list[AmountCandidate]:
     """Return the amounts that the question names by the words around them: of `3 gold and 2 silver medals` the gold ones."""
     around = [
         END_OF_NOUN.split(candidate.after, maxsplit=1)[0] if noun_only else candidate.segment for candidate in those
@@ -560,36 +533,22 @@ def _counted(those: Sequence[_Candidate], words: set[str], *, noun_only: bool) -
     return [candidate for candidate, count in zip(those, shared, strict=True) if count and count == max(shared)]
 
 
-def _is_of_year(one: _Candidate, said: set[object]) -> bool:
+def _is_of_year(one: AmountCandidate, said: set[object]) -> bool:
     """True if the year next to an amount is one that the question names: `18,000 in 2020`, `2021年5万台`."""
     year = wording.OF_A_YEAR.match(one.after) or wording.YEAR_BEFORE.search(one.before)
-    return year is not None and _value(year[1]) in said
+    return year is not None and value_of(year[1]) in said
 
 
-def _mentions_year(one: _Candidate, said: set[object]) -> bool:
-    """True if the clause names a year that the question names too."""
-    return any(_value(year) in said for year in YEAR.findall(one.clause))
-
-
-def _is_rate(one: _Candidate) -> bool:
-    """True for an amount of each thing, which is no total: `2 wheels each`, `每圈400米`."""
-    return (
-        wording.RATE_BEFORE.search(one.before) is not None
-        or wording.RATE_AFTER.match(one.after) is not None
-        or wording.RATE_UNIT.search(one.text) is not None
-    )
-
-
-def _is_multiplier(one: _Candidate) -> bool:
+def _is_multiplier(one: AmountCandidate) -> bool:
     return wording.TIMES.match(one.after) is not None or re.search(r"times$|倍$", one.text) is not None
 
 
-def _is_money(one: _Candidate) -> bool:
+def _is_money(one: AmountCandidate) -> bool:
     quantity = read_quantity(tidy(one.text))
     return quantity is not None and any(name.isupper() and len(name) == 3 for name, _ in quantity.unit.dimensions)
 
 
-def _is_complement(one: _Candidate) -> bool:
+def _is_complement(one: AmountCandidate) -> bool:
     """True if the amount follows the last `=` or `is` of its clause."""
     copulas = list(COPULA.finditer(one.clause))
     return bool(copulas) and one.start >= copulas[-1].end() - 1

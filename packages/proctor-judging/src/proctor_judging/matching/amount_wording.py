@@ -10,9 +10,6 @@ TIMES = compile_later(r"\s?(?:times\b(?! (?:a|per)\b)|倍)|多少倍|几倍|how 
 SUBJECT_ASKED = compile_later(
     r"(?:^|[，,。；？\s的])((?:(?!的)[\u3400-\u9fff]){2,6}?)(?:一?共|总共)?(?:是|为|有|等于)?(?:多少|几)"
 )
-UNIT_RATE = compile_later(
-    r"(?<![\d.])(?:1\s?|一|\b(?:one|an?)\s)([^\W\d_]{1,12}?)\s?(?:=|is|equals|等于|是|有|为)\s?$", re.IGNORECASE
-)
 AND_PART = compile_later(
     r"\b(\d{1,4} (?:hours?|minutes?|years?|weeks?|days?|feet|foot|pounds?)) and (?=\d{1,2} (?:months?|days?|hours?|minutes?|seconds?|inch(?:es)?|ounces?)\b)",
     re.IGNORECASE,
@@ -23,19 +20,18 @@ ASKS_ROUNDED = compile_later(
     re.IGNORECASE,
 )
 ASKS_NOW = compile_later(r"\b(?:now|in the end|finally|at the end)\b|现在|最后|最终|如今", re.IGNORECASE)
-TOTAL_LINE = compile_later(
-    r"\W*(?:(?:in )?total|sum|altogether|answer|合计|总计|总共|一?共|总和)[*_ ]{0,3}[:：]", re.IGNORECASE
+CHECKS = compile_later(r"\W*(?:(?:check|verif(?:y|ication)|to (?:check|verify))\b|检验|验证|验算|检查)", re.IGNORECASE)
+OPENING = compile_later(
+    r"^(?:sure|certainly|of course|absolutely|okay|ok|great question|good question|hi|hello|好的?|当然(?:可以)?|没问题|可以)\s?[,，!！。:：.]\s*(?=\S)",
+    re.IGNORECASE,
 )
 TOTAL = compile_later(
-    r"\b(?:in (?:total|all)|total|altogether|sum)\b|[一总]共|合计|总计|总和|[加合]起来", re.IGNORECASE
+    r"\b(?:in (?:total|all)|total|altogether|sum|(?:amounts?|comes?|adds? up) to)\b|[一总]共|合计|总计|总和|[加合]起来",
+    re.IGNORECASE,
 )
 CONNECTIVE = compile_later(r"(?:but|and|while|whereas|但是?|而)\s?(?=\S)", re.IGNORECASE)
 HEADING = compile_later(
     r"(?:第[\d一二三四五六七八九十]{1,3}[步题问小空]{1,2}|(?:step|question|problem|exercise|part) \w{1,4})\s?[:：.)]\s?",
-    re.IGNORECASE,
-)
-HOW_MANY_OF = compile_later(
-    r"how many ((?:[\w-]+ ){2,4}?)(?:did|do|does|are|were|is|was|have|has|had|can|will|would|could|should|in|of|on|at)\b",
     re.IGNORECASE,
 )
 ASKS_MONEY = compile_later(
@@ -72,7 +68,15 @@ MONEY_TENTHS = compile_later(r"(?<![\d.])(\d{1,6})块([1-9])(?![\d个块])")
 OLD = {"廿": "二十", "卅": "三十"}
 OLD_TENS = compile_later(r"[廿卅](?=[一二三四五六七八九个只本支人天年岁位名条])")
 RATE_UNIT = compile_later(r"^(?:每|时速)|/(?:h|s|hr|小时|秒)$|\bper\b")
-SOLVED = compile_later(r"(?:^|[^\w)+*/-])[A-Za-z]\s?=\s?$")  # x = 9, rather than 3x = 27
+SCENE = compile_later(r"^\W*(?:then )?(?:after|before|until|within|during)\s$", re.IGNORECASE)
+HAN_SCENE = compile_later(r"(?:之?[前后内]|的?时候?)")
+EQUALS_BEFORE = compile_later(r"(?:=|≈|\bequals\b|等于)\s?$", re.IGNORECASE)
+BESIDES = compile_later(r"另|此外|还有|除此")
+PARTS = compile_later(r"\d+(?:\.\d+)?")
+EXPLAINING = compile_later(
+    r"(\d[^:：,，]{0,40})(?<![\d日月年])[:：]\s?(?=[^:：]*\d)"
+)  # `$165 in total: $150 for six months and $15`
+MULTIPLE = compile_later(r"\d[A-Za-z]\s?=\s?$")  # the 27 of 3x = 27
 NOUN = 24  # characters after an amount that may name what it counts
 LABEL = compile_later(
     r"(?:\b(?:questions?|problem|exercise|step|item|task|no\.?|(?<![a-z]s )number|room|chapter|section|page|line|table|figure|fig\.|unit|lesson|level|grade|class|flight|bus|route|gate|platform|"
@@ -200,7 +204,6 @@ ASKS_PEOPLE = compile_later(
 DEFEATS = compile_later(r"\b(?:defeat(?:s|ed)|beats?|edged out)\b|战胜|击败|胜过|打败|险胜")
 ASKS_WINNER = compile_later(r"\bwinn(?:er|ing)\b|获胜|[胜赢][者家方]|胜出|当选", re.IGNORECASE)
 ASKS_LOSER = compile_later(r"\blos(?:er|ing)\b|落选|[败输][者家方]", re.IGNORECASE)
-UNKNOWN = compile_later(r"(?<![\w.)^·*/])([a-z])\s?=\s?$")
 BARE = compile_later(r"\d[\d,.]*")
 OWN_RANK = compile_later(r"第[一二三四五六七八九十\d]{1,3}名?$")
 ASKS_SPEED = compile_later(r"\b(?:speed|velocity|how fast)\b|速度|时速|多快", re.IGNORECASE)

@@ -34,7 +34,7 @@ SPAN = compile_later(
     rf"|(?:{MONTHS})\.? (?:\d{{1,2}}(?:st|nd|rd|th)?(?:, ?| )\d{{4}}{AT_TIME}|\d{{4}}|\d{{1,2}}(?:st|nd|rd|th)?\b)"
     rf"|(?:the )?\d{{1,2}}(?:st|nd|rd|th)? (?:of )?(?:{MONTHS})\.?(?:,? \d{{4}}{AT_TIME})?"
     r"|\d{1,4} (?:BCE?|AD|CE)\b|\d{1,2}(?::\d\d){1,2}(?: ?[ap]\.?m\b\.?)?|\d{1,2}\.\d\d ?[ap]\.?m\b\.?|\d{1,2} ?[ap]\.?m\b\.?|\d{1,2}(?:st|nd|rd|th) century|\d{1,2}世纪)"
-    r"|(?P<number>(?<![A-Za-z_\d.^])[-+]?(?:[$€£¥₹]\d[\d,]*(?:\.\d+)?\s?(?:[KMB]|bn|mn)(?![A-Za-z])|[$€£¥₹]?\d[\d,]*(?:\.\d+)?)(?:[eE][-+]?\d+| ?[×x*] ?10\^?\{?[-+]?\d+\}?)?(?: ?/ ?\d+)?π?(?:(?: ?[%°万亿]| per ?cent\b| (?:million|billion|thousand|trillion|hundred|dozen)"
+    r"|(?P<number>(?<![A-Za-z_\d.^])[-+]?(?:[$€£¥₹]\d[\d,]*(?:\.\d+)?\s?(?:[KMB]|bn|mn)(?![A-Za-z])|[$€£¥₹]?\d[\d,]*(?:\.\d+)?)(?:[eE][-+]?\d+| ?[×x*] ?10\^?\{?[-+]?\d+\}?)?(?: ?/ ?\d+(?:,\d{3})*)?π?(?:(?: ?[%°万亿]| per ?cent\b| (?:million|billion|thousand|trillion|hundred|dozen)"
     r"\b|(?:st|nd|rd|th)\b))?)"
     rf"|(?P<part>\b(?:one|a|{WORD_NUMBERS})[ -](?:half|{WORD_PARTS})s?\b)"
     rf"|(?P<words>\b(?:{WORD_NUMBERS})(?:[ -](?:and )?(?:{WORD_NUMBERS}|hundred|thousand|million|billion))*\b(?: hundred| thousand| million| billion| dozen)*(?: and a (?:half|quarter)\b)?|\b(?:half )?a (?:dozen|hundred|thousand|million)\b)"

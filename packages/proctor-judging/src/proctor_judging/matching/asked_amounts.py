@@ -1,13 +1,11 @@
-"""What a question asks of an amount: its units and dimensions, whose it is, how exact; and the line of a list that totals it."""
+"""What a question asks of an amount: its units and dimensions, whose it is and how exact."""
 
-import re
 from fractions import Fraction
 
 from proctor_judging.matching import amount_wording as wording
 from proctor_judging.matching.amounts import HOW_MANY, without_unit
 from proctor_judging.matching.numbers import read_number
 from proctor_judging.matching.question_words import MOST_CHARACTERS, echo, interrogative
-from proctor_judging.matching.sentences import split
 from proctor_judging.matching.text import tidy
 from proctor_judging.matching.unit_table import read_unit
 
@@ -35,12 +33,6 @@ def dimensions_asked(question: str) -> object:
     return None if unit is None else unit.dimensions
 
 
-def modifiers(question: str) -> set[str]:
-    """Return the words that narrow down what is counted: `gold` of `how many gold medals`."""
-    counted = wording.HOW_MANY_OF.search(question[-MOST_CHARACTERS:])
-    return echo(" ".join(counted[1].split()[:-1])) if counted is not None else set()
-
-
 def is_rounding(amount: str, exact: str) -> bool:
     """True if an amount is another one to fewer digits, in the same unit or none."""
     bare = [
@@ -53,20 +45,6 @@ def is_rounding(amount: str, exact: str) -> bool:
         return False
     step = Fraction(1, 10 ** len(bare[0].partition(".")[2]))
     return abs(Fraction(rounded.value) - Fraction(given.value)) <= step / 2
-
-
-def is_unit_rate(before: str, question: str) -> bool:
-    """True if words before an amount make it that of one unit in another one, unless the question asks it: the 100 of `1米=100厘米`."""
-    rate = wording.UNIT_RATE.search(before)
-    if rate is None or read_unit(rate[1]) is None:
-        return False
-    return re.search(rf"(?:\b1\s?|一|每|\b(?:one|an?|per|each|every)\s){re.escape(rate[1])}", question) is None
-
-
-def total_line(reply: str) -> list[str]:
-    """Return the last line of a list where it is labelled as the total of the others: `- Total: 48 + 24 = 72`."""
-    last = reply.rstrip().rpartition("\n")[2]
-    return split(last)[:1] if wording.TOTAL_LINE.match(last) else []
 
 
 def words_in(text: str) -> set[str]:

@@ -25,6 +25,7 @@ HAN_ASKS = compile_later(r"(?:(?:多少|几)[名个位只]|什么时候|哪一?�
 HAN_NOUN = compile_later(r"\d[名个位只年月日点]([\u3400-\u9fff]{2})的?$")
 ASCII_WORD = compile_later(r"[A-Za-z0-9][\w-]*")
 SUBJECT_OF = compile_later(r"(?:the |an? )?([A-Za-z][\w'-]+) ([a-z]\w+)\b(?=.*\d)", re.IGNORECASE)  # of amounts only
+CONTRACTED = compile_later(r"['’](?:s|d|ll|re|ve)$")
 ASKS_SUBJECT = compile_later(r"(?:who|which|what (?!is|are|was|were|do|does|did))", re.IGNORECASE)
 COPULAS = frozenset(["is", "was", "are", "were", "has"])
 GENERIC_WORDS = (
@@ -131,8 +132,8 @@ def _replaces(sentence: str, question: str) -> bool:
     if (
         subject is None
         or ASKS_SUBJECT.match(question)
-        or subject[1].casefold() in GENERIC | EMPTY_WORDS
-        or stem(subject[1].removesuffix("'s")) in known
+        or (name := CONTRACTED.sub("", subject[1])).casefold() in GENERIC | EMPTY_WORDS
+        or stem(name) in known
     ):
         return False
     content = echo(ASKED_KIND.sub("", question))

@@ -46,7 +46,7 @@ WRONG = (
     r"too \w+|out(?: of the question)?|(?:ruled|crossed) out|rejected|excluded|eliminated|discarded|dismissed|contradicted|flawed|misleading|weak|(?:the )?(?:weakest|worst|least \w+)|poor|problematic|questionable|unconvincing|insufficient|off|nonsense|absurd|one (?:possibility|option|candidate))\b"
 )
 WRONG_AFTER = compile_later(
-    r"[\"'”’*_`)\]】}]*\s*(?:(?:option|choice|statement|answer)s?\s)?(?:"
+    r"[\"'”’*_`)\]】}》]*\s*(?:(?:option|choice|statement|answer)s?\s)?(?:"
     rf"(?:(?:\w+ly|also|both|all|then|simply|just)\s)*(?:{AUXILIARY}n't|(?:{AUXILIARY}|seems?|looks?|sounds?|appears?)\s(?:to\s)?(?:\w+ly\s)?(?:not|never|hardly|no longer|nowhere)|cannot|never|neither)\b(?! only)"
     r"|(?:\w+ly\s)?(?:fails?|failed|contradicts?|conflicts?|miss(?:es)?|misstates?|misreads?|exaggerates?|overstates?|lacks?|ignores?|confuses?|reverses?|violates?|overlooks?)\b"
     r"|is\sthe\sonly\sone\s(?:with|that\shas)\s(?:an?\s)?(?:\w+\s)?(?:errors?|mistakes?|flaws?|faults?|dangling|problems?)\b"
@@ -64,7 +64,7 @@ WRONG_WITHIN = compile_later(
     re.IGNORECASE,
 )
 RIGHT_AFTER = compile_later(
-    r"[\"'”’*_`)\]】}]*\s*(?:(?:[.:、(（–—-]\s*)?(?:right|correct|true|yes|正确|对)(?=\W*(?:$|[\n(\[A-Z.,;，。；]))|(?:-|->|→|=>?)\s*(?:yes|right|correct|true)\b|[:：]?\s?[✓✔√☑✅]"
+    r"[\"'”’*_`)\]】}》]*\s*(?:(?:[.:、(（–—-]\s*)?(?:right|correct|true|yes|正确|对)(?=\W*(?:$|[\n(\[A-Z.,;，。；]))|(?:-|->|→|=>?)\s*(?:yes|right|correct|true)\b|[:：]?\s?[✓✔√☑✅]"
     r"|(?:(?:is|are|was|were|must be|should be|has to be|seems)\s(?:(?:both|all|also|indeed|\w+ly)\s)?(?:correct|right|true\b|valid|the\s(?:\w+\s)?(?:answer|option|choice|one\b)|supported)|(?:holds?(?: true| up)?|fits?)(?=\W*(?:$|[\n.,;，。；])|\s(?:best|because|since|as|well|all)\b))"
     r"|(?:选?项|[两三四]项|[两三四]个)?(?:选项|是|的说法|的?表述|说法|描述|表述|都|均|也|为|全|无疑|才|显然)*(?:正确|成立|对的?(?![比应于])|符合|当选))",
     re.IGNORECASE,
@@ -80,6 +80,7 @@ LISTED_WRONG = compile_later(
 LISTED_RIGHT = compile_later(
     r"(?:(?<!in)(?<!not )\b(?:correct|right|true)(?:\s\w+){0,2}|(?<!不)正确[^，。]{0,3})\s?[:：]\s*$", re.IGNORECASE
 )
+ANNOUNCED = compile_later(r"\b(?:answer|option|choice)\W*$|(?:答案|选项)\W*$", re.IGNORECASE)
 ONLY_IF = compile_later(r"\bwould (?:be|have been)\s(?:\w+\s)?$", re.IGNORECASE)
 ASKS_WRONG = compile_later(
     r"(?<!没)有(?:语病|毛病|错误)|\b(?:NOT|EXCEPT|not|n't|incorrect|incorrectly|false|wrong|untrue|inaccurate|cannot|least|never|odd one)\b|错误|不正确|不对|不属于|不是|不符|有误|不恰当|不当|不能|没有(?!语病|错|歧义|误)|无关|不包括|不合适|不会|不可|不成立|不相符|不妥"
@@ -135,7 +136,9 @@ def _mention(text: str, item: re.Match[str], earlier: int, later: int, *, wrong_
     plain = AFFIRMED.sub(lambda match: " " * len(match[0]), before)
     after = text[end : end + LONGEST_CLAUSE]
     listed = text[max(earlier, start - LONGEST_CLAUSE) : start]
-    right = RIGHT_AFTER.match(after) or LISTED_RIGHT.search(listed)
+    right = RIGHT_AFTER.match(after) or (
+        None if wrong_wanted and ANNOUNCED.search(listed) else LISTED_RIGHT.search(listed)
+    )
     wrong = _wrong(after, later - end)
     wrong_end = wrong.end() if wrong is not None else 0
     if wrong_wanted and (right is not None or wrong is not None):

@@ -76,7 +76,6 @@ _GAP = re.compile(r"_{2,}(?:\s?\([a-z /]+\))?|\(\s*\)|\[\s*\]|【\s*】")
 _HINT = re.compile(
     r"(?<=_)\s?[(（](?!\s*[)）])[A-Za-z /,']{1,40}[)）]|[(（][^()（）_]{0,40}[填选用][^()（）_]{0,40}[)）]"
 )
-_SENTENCE_END = r"[.。;]?\s*(?:\(.*)?$"
 _LONGEST_GAP = 80
 _SENTENCE_START = re.compile(r"[.。!！?？:：;；]\s*")
 _REMARK = re.compile(
@@ -84,7 +83,32 @@ _REMARK = re.compile(
 )
 _LABEL = re.compile(r"([^:：=\d]{1,40})\s?[:：=]\s*(?=\S)")
 _IN_UNIT = re.compile(r"([-+−]?\d[\d.,/]*)\s?(\D{1,12})")
-_NEXT_WORDS = re.compile(r"(([°%]?[A-Za-z]{1,20}|[\u3400-\u9fff])[\u3400-\u9fff]{0,3})")
+_NEXT_WORDS = re.compile(r"[°%]?[A-Za-z]{1,20}[\u3400-\u9fff]{0,3}|[°%]?[\u3400-\u9fff]{1,4}")
+_ROUGHLY = re.compile(r"(?:大?约|about|around|approximately)\s?(?=\d)", re.IGNORECASE)
+_CONCLUDED = re.compile(
+    r"(?:\b(?:so|therefore|thus|hence|that is|i\.e\.)|[即故]|所以|因此)[,，]?\s?:\s*|(?:^|\n)\W*(?:所以|因此|即)[,，]?(?=[^\n]*$)",
+    re.IGNORECASE,
+)
+_LEAD = re.compile(
+    r"^(?:(?:sure|certainly|of course|okay|good question|好的?|当然(?:可以)?|没问题)\s?[,!.。]\s*)?(?:(?:as far as i know|i (?:think|believe)|据我(?:所知|了解)|我(?:认为|觉得|想))[,]?\s*)?"
+    r"(?:(?:here (?:are|is)|these are|this is|以下是|这是)[^:\n]{0,40}:\s*|(?:it['’]s|it is|it should be|they are|they should be|是|应该是)\s?(?=\S)"
+    r"|(?:the|this) \w+ (?:is|should be|must be) filled(?: in)? with:? |(?:the|this) (?:gap|missing (?:word|term)|word|answer) (?:is|should be|must be):? |(?:这里|此处|空[白格]?处?)?应?该?填(?:的|[入写])?(?!空|充)[:是]?\s?(?=\S)|[^,.。:\n]{1,12}[是为]:\s*)?",
+    re.IGNORECASE,
+)
+_REMARK_LAST = (
+    r"(?:\s|(?<=[\u3400-\u9fff\d]))\((?=[^()]*(?:[A-Za-z]+ [A-Za-z]+ [A-Za-z]+|[\u3400-\u9fff\d,]{7}))[^()]*\)\W*$"
+)
+_END = r"(?-i:(?<![A-Z])(?:[.!]|。)\s*(?=[A-Z(\u3400-\u9fff]|\n|$))"
+_FIRST_SENTENCE = re.compile(
+    rf"[^\n]{{1,200}}?(?={_END}|\n\n|{_REMARK_LAST}|\s[–—]\s|,\s(?:who|which|where|because|since|as)\b|,(?:因为|由于|表示|意为)|$)"
+)
+_SENTENCE_END = rf"[.。;]?\s*(?:\(.*)?$|{_END}"
+_SENTENCE_AFTER = re.compile(_END)
+_CONTRASTED = re.compile(r"\bnot\b|不是|并非|而非", re.IGNORECASE)
+_LONGEST_PHRASE = 40
+_MOST_WORDS = 4
+_HAN_END = re.compile(r"[\u3400-\u9fff]{1,12}$")
+_IS = re.compile(r"(?:(?<=[\u3400-\u9fff])(?:应该)?(?:是|为|叫做?|用)|\b(?:is|are|was|were)\s)(?=\S)")
 
 
 def fill_gaps(reply: str, question: str, count: int) -> list[str] | None:
@@ -100,12 +124,15 @@ def fill_gaps(reply: str, question: str, count: int) -> list[str] | None:
     if len(pieces) != count + 1 or not any(pieces) or (len(pieces) > 2 and not all(pieces[1:-1])):
         return None
     text = _CLOSING.sub("", _BOLD.sub(r"\1\2", without_thoughts(reply)[-LONGEST_VALUE * 10 :]))
-    match = _completed([first, *pieces[1:]], text) or _completed(pieces, text)
+    is_weak = pieces[0] != "" and not any(re.search(r"\w", piece) for piece in pieces)
+    match = _completed([first, *pieces[1:]], text) or (None if is_weak else _completed(pieces, text))
     if match is None and len(pieces) > 2 and pieces[-1]:
         match = _completed([first, *pieces[1:-1], ""], text)  # what follows the last gap may stand elsewhere
-    match = match or _completed(pieces, text, reworded=True)
+    match = match or (None if is_weak else _completed(pieces, text, reworded=True))
     if match is None or len(negations(without_thoughts(reply))) != len(negations(question + "".join(match))):
         return None
+    if any(answer.count("(") != answer.count(")") for answer in match):
+        return None  # words in brackets repeat the question
     return _bold_where_begun([answer.strip("_ ") for answer in match], bold_words(reply))
 
 
@@ -201,7 +228,7 @@ def without_context(answers: Sequence[str], question: str) -> list[str]:
 
 
 def _without(answer: str, before: str, after: str) -> str:
-    answer = answer.strip(" .。;；")
+    answer = _ROUGHLY.sub("", answer.strip(" .。;；"), count=1) if _ROUGHLY.match(answer) else answer.strip(" .。;；")
     if (remark := _REMARK.search(answer)) is not None:
         answer = answer[: remark.start()]
     if (label := _LABEL.match(answer)) is not None and label[1].strip().casefold() in before.casefold():
@@ -214,13 +241,89 @@ def _without(answer: str, before: str, after: str) -> str:
         answer = amount[1] if unit in [read_unit(word) for word in named if word] else answer
     following = _NEXT_WORDS.match(after.strip())
     preceding = _LAST_WORDS.search(before.strip())
-    for word in (following[0], following[1]) if following is not None else ():
-        if word and answer.casefold().endswith(word.casefold()) and len(answer) > len(word):
+    words = following[0] if following is not None else ""
+    for word in (words[:size] for size in range(len(words), 0, -1)):
+        is_whole = not word[-1].isascii() or word == words or not words[len(word)].isascii()
+        if is_whole and answer.casefold().endswith(word.casefold()) and len(answer) > len(word):
             answer = answer[: -len(word)].strip()
             break
     if preceding is not None and preceding[0] and answer.casefold().startswith(preceding[0].casefold() + " "):
         answer = answer[len(preceding[0]) :].strip()
     return answer
+
+
+def read_settled(reply: str, question: str, count: int) -> list[str] | None:
+    """Return the answers that a reply settles in one sentence: in its conclusion, in quotes, at its start, or in a clause for each gap; None if in none.
+
+    >>> read_settled("hearing. After that we use the -ing form.", "I look forward to ____ from you.", 1)
+    ['hearing']
+    >>> read_settled("9² = 81, so: 81, 7", "The square of 9 is ____, the root of 49 ____.", 2)
+    ['81', '7']
+    >>> read_settled("最大的是亚洲，最小的是大洋洲。", "面积最大的洲是____，最小的洲是____。", 2)
+    ['亚洲', '大洋洲']
+    """
+    text = without_thoughts(reply)[-MOST_CHARACTERS:].replace("**", "").replace("`", "").strip()
+    if concluded := list(_CONCLUDED.finditer(text)):
+        text = text[concluded[-1].end() :]
+    plain = _LEAD.sub("", text, count=1)
+    first = _FIRST_SENTENCE.match(plain)
+    is_marked = len(bold_words(reply)) == count or _number_of(text) == 1 or _inline(text, count) is not None
+    if first is None or (is_marked and count > 1):
+        return None
+    asked = half_width(question).casefold()
+    in_first, anywhere = (
+        [words.strip(" .,") for words in _QUOTED.findall(part) if words.casefold() not in asked]
+        for part in (first[0], text)
+    )
+    is_part = bool(concluded) or plain != text or first.end() < len(plain) - 1
+    if _CONTRASTED.search(first[0]) is not None:
+        return None
+    if len(in_first) == count:
+        return in_first
+    if is_part and _is_list(first[0], count):
+        return [phrase.strip() for phrase in read_blanks(first[0], count)]
+    if len(anywhere) == count and not negations(text):
+        return anywhere
+    return _of_clauses(first[0], asked, count)
+
+
+def _is_list(text: str, count: int) -> bool:
+    """True if a text is as many short phrases as there are gaps, and nothing else."""
+    return all(is_phrase(phrase.partition("(")[0]) for phrase in read_blanks(text, count))
+
+
+def is_phrase(text: str) -> bool:
+    """True for a few words that no comma parts, and that are no equation."""
+    return (
+        0 < len(text) <= _LONGEST_PHRASE
+        and len(text.split()) <= _MOST_WORDS
+        and not re.search(r"=|[,，;；。(]\D", text)
+    )
+
+
+def _of_clauses(text: str, question: str, count: int) -> list[str] | None:
+    """Return what each of as many clauses as there are gaps adds to the words of the question."""
+    clauses = [clause for clause in re.split(r"[,，;；、]\s?|\sand\s", text.strip(" .。")) if clause.strip()]
+    known = frozenset(re.findall(r"[A-Za-z]+|[\u3400-\u9fff]", question.casefold()))
+    pieces = _GAP.split(question)
+    answers = []
+    for clause in clauses:
+        verb = _IS.search(clause)
+        about = clause[: verb.start()] if verb is not None else ""
+        if verb is not None and about and known.issuperset(re.findall(r"[A-Za-z]+|[\u3400-\u9fff]", about.casefold())):
+            answers.append(clause[verb.end() :].strip())
+        elif len(answers) < count and (label := _label_of(clause, pieces[len(answers)])):
+            answers.append(clause[len(label) :].strip())
+        elif not known.issuperset(re.findall(r"[A-Za-z]+|[\u3400-\u9fff]", clause.casefold())):
+            return None
+    return answers if len(answers) == count and all(answers) else None
+
+
+def _label_of(clause: str, piece: str) -> str:
+    """Return the words right before a gap, if a clause begins with them: `字` of `李白字____`."""
+    words = _HAN_END.search(piece.strip())
+    ends = [] if words is None else [words[0][at:] for at in range(len(words[0]))]
+    return next((end for end in ends if clause.startswith(end)), "")
 
 
 def read_blanks(reply: str, count: int) -> list[str]:
@@ -298,7 +401,7 @@ def _inline(text: str, count: int) -> list[str] | None:
         number: _JOIN.sub("", text[-MOST_CHARACTERS:][mark.end() : end].strip()).rstrip(",;。、.").strip()
         for number, mark, end in zip(places, marks, ends, strict=True)
     }
-    return [answers[number].split("\n")[0] for number in range(1, count + 1)]
+    return [_SENTENCE_AFTER.split(answers[number].split("\n")[0])[0] for number in range(1, count + 1)]
 
 
 def _place_of(found: re.Match[str]) -> int:

@@ -9,13 +9,14 @@ from proctor_judging.matching.denied_options import AFFIRMED, Mention, asks_for_
 from proctor_judging.matching.marked_answers import half_width, last_boxed, without_thoughts
 from proctor_judging.matching.option_wording import plain_wording
 from proctor_judging.matching.question_words import echo, interrogative
-from proctor_judging.matching.sentences import CLAUSE, corrected
+from proctor_judging.matching.sentences import CLAUSE, CONCLUDES, corrected, split
 
 _MARK = (
-    r"(?:(?i:\b(?:final|correct|right|best)?\s{0,3}(?:ans\b|answers?|(?<=correct\s)(?:options?|choices?))"
+    r"(?:(?i:\b(?:final|correct|right|best)?\s{0,3}(?:ans\b|answers?|(?:(?<=correct\s)|(?<=right\s)|(?<=best\s))(?:options?|choices?))"
     r"|\b(?:choose|chose|select|pick|(?:go(?:ing)?|went)\s+(?:with|for)|opt(?:ed|ing)?\s+for|settled?\s+(?:on|for)|my\s+(?:choice|pick)"
     r"|leav(?:es|ing)|left\s+with|(?:what\s+)?remain(?:s|ing)|therefore|thus|hence|it\s+(?:must|has\s+to)\s+be))"
     r"|(?i:\b(?:it(?:['’]s|\s+is)(?=\s\(?[A-H]\)?(?:\s+that\b|[.,;]|$))|i(?:['’]d|\s+would)?\s+say|so(?=,?\s[A-H]\W*$)))"
+    r"|(?i:\bonly(?=\s\(?[A-H]\)?\s(?:works|fits|matches|meets|remains|satisfies|can|does|has|is(?!\s(?:\w+ly\s)?(?:correct|right|true|false|wrong))))\b)"
     r"|只有|唯有|唯独|那么?就是|(?:应|该)是(?=[A-H])|即(?=[A-H]\W*$)|得(?=[A-H]\W*$)"
     r"|答案|结论|正确(?:的)?(?:选项|说法)?(?=[应是为有:])|选(?!项)择?|而是|正是|只能是|剩下?|剩余|故)"
 )
@@ -44,7 +45,7 @@ _NONE = re.compile(
 _BUT = re.compile(r"\b(?:but|yet|however)\b|但|不过|然而", re.IGNORECASE)
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", *"一二三四五")
 _ORDINAL = re.compile(
-    r"(?:\bthe )?\b(first|second|third|fourth|fifth|last)(?: (?:one|option|choice|answer|statement)\b|(?=\W*$))|(第[一二三四五]|最后一)(?:个选)?项",
+    r"(?:\bthe )?\b(first|second|third|fourth|fifth|last) (?:one|option|choice|answer|statement)\b|(?:\bthe |^\W*)(first|second|third|fourth|fifth|last)(?=\W*$)|(第[一二三四五]|最后一)(?:个选)?项",
     re.IGNORECASE,
 )
 _LETTERS = "ABCDEFGHIJ"
@@ -76,7 +77,9 @@ _NAMED = re.compile(
     r"column|row|node|city|town|station|gate|room|hall|block|angle|line|player|person|company|product|variable|matrix|set)\s$|(?:附录|型号|维生素|肝炎|计划|方案|血型|型|点|队|班|组)\s?$",
     re.IGNORECASE,
 )  # Vitamin B
+_NUTRIENT = re.compile(r"(?:\bvitamin|\bhepatitis|\binfluenza|维生素|肝炎)\s?$", re.IGNORECASE)
 _WORD = re.compile(" [a-z]")
+_PREDICATE = re.compile(r"([\u3400-\u9fff]{2})[于是在为了有：:]{0,2}[《“(（]?[A-H](?![A-Za-z])")
 _WITHIN = re.compile(r"[a-z,]\s$")
 _VERB = re.compile(r" (?:and|or|is|because|since|as)\b")
 
@@ -100,13 +103,15 @@ def read_letters(reply: str, options: str = "ABCDEFGH", question: str = "") -> s
 class ChosenLetters(msgspec.Struct, frozen=True):
     """The letters that a reply chooses, or else the one at which it only guesses; and those that it denies.
 
-    `others` are those that it names as well, where nothing but their place in a sentence says which are chosen.
+    `others` are those that it names as well, where nothing but their place in a sentence says which are chosen; `marked` says
+    that words such as `the answer is` announce the chosen ones.
     """
 
     chosen: str | None
     guessed: str = ""
     denied: str = ""
     others: str = ""
+    marked: bool = False
 
 
 def read_choice(reply: str, options: str, question: str = "") -> ChosenLetters:
@@ -116,7 +121,7 @@ def read_choice(reply: str, options: str, question: str = "") -> ChosenLetters:
     tagged = [match[1] or match[2] for match in _TAGGED.finditer(text[-_LONGEST:])]
     for inside in (last_boxed(text), *tagged[-1:], text):
         if inside is not None and (found := _alone(inside, group)) is not None:
-            return ChosenLetters(found or None)
+            return ChosenLetters(found or None, marked=bool(found))
     if len(text) > _LONGEST:
         return ChosenLetters(_chosen(text, (), options, group))
     text = _with_ordinals(_ASKED.sub(" ", corrected(text)), options)
@@ -137,7 +142,12 @@ def read_choice(reply: str, options: str, question: str = "") -> ChosenLetters:
             letter for mention in mentions if mention.said == "named" for letter in _each(mention.letters)
         )
         return ChosenLetters(placed, "", denied, "".join(letter for letter in named if letter not in placed))
-    return ChosenLetters(chosen, guessed.pop() if chosen is None and len(guessed) == 1 else "", denied)
+    marked = bool(
+        _after_mark(plain, group)
+        or re.match(_FIRST.format(options=options), plain)
+        or _alone(plain.strip().split("\n")[0], group)
+    )
+    return ChosenLetters(chosen, guessed.pop() if chosen is None and len(guessed) == 1 else "", denied, marked=marked)
 
 
 def _with_ordinals(text: str, options: str) -> str:
@@ -146,7 +156,7 @@ def _with_ordinals(text: str, options: str) -> str:
         return text
 
     def letter(found: re.Match[str]) -> str:
-        word = (found[1] or found[2].removeprefix("第")).casefold()
+        word = (found[1] or found[2] or found[3].removeprefix("第")).casefold()
         index = len(options) - 1 if word in ("last", "最后一") else _ORDINALS.index(word) % 5
         return f"option {options[index]}" if index < len(options) else found[0]
 
@@ -203,7 +213,9 @@ def _mentions(text: str, options: str, *, wrong_wanted: bool) -> list[Mention]:
     items = [
         match
         for match in re.finditer(_ITEM.format(options=options), text)
-        if not _is_article(text, match) and _in_order(re.split(r"[^A-Z]", match[0])[0])
+        if not _is_article(text, match)
+        and _in_order(re.split(r"[^A-Z]", match[0])[0])
+        and not _NUTRIENT.search(text[max(0, match.start() - 12) : match.start()])
     ]
     return read_mentions(text, items, wrong_wanted=wrong_wanted)
 
@@ -234,10 +246,10 @@ def with_letters(reply: str, texts: Mapping[str, str]) -> str:
     """
     letter_by_text = {text.strip().casefold(): letter for letter, text in texts.items() if text.strip()}
     longest_first = sorted(letter_by_text, key=len, reverse=True)
-    pattern = "|".join(rf"(?<![A-Za-z\d]){re.escape(text)}(?:'s\b)?(?![A-Za-z\d])" for text in longest_first)
+    texts_in_order = "|".join(map(re.escape, longest_first))
     return re.sub(
-        pattern,
-        lambda found: letter_by_text.get(found[0].casefold().removesuffix("'s"), found[0]),
+        rf"(?<![A-Za-z\d])(?:an?\s)?([\"'“‘《])?({texts_in_order})(?(1)[\"'”’》]|(?:'s\b)?)(?![A-Za-z\d])",
+        lambda found: letter_by_text.get(found[2].casefold(), found[0]),
         reply,
         flags=re.IGNORECASE,
     )
@@ -268,6 +280,8 @@ def without_texts(reply: str, texts: Mapping[str, str]) -> str:
                 rf"(?<![A-Za-z\d]){words}\s?[(（](?:option |选项)?({letter})[)）]", r"(\1)", reply, flags=re.IGNORECASE
             )
             reply = re.sub(after, r"\1\2", reply, flags=re.IGNORECASE) if text.strip() != letter else reply
+            if letter != "A":
+                reply = re.sub(rf"\bA\s(?={words}(?!\w))", "a ", reply, flags=re.IGNORECASE)
     return reply
 
 
@@ -279,16 +293,39 @@ def nearest_option(text: str, options: str, question: str) -> str | None:
     """
     asked = echo(interrogative(question))
     shared: dict[str, int] = {}
-    for clause in CLAUSE.split(_ASKED.sub(" ", text)):
+    for clause in (clause for sentence in split(_ASKED.sub(" ", text)) for clause in CLAUSE.split(sentence)):
         mentions = _mentions(clause, options, wrong_wanted=asks_for_wrong(question))
         named = {_each(mention.letters) for mention in mentions if mention.said in ("right", "named")}
         if len(named) == 1:
             letter = named.pop()
-            shared[letter] = max(shared.get(letter, 0), len(asked & echo(clause)))
+            predicate = _PREDICATE.search(clause)
+            is_asked = predicate is not None and predicate[1] in question
+            shared[letter] = max(shared.get(letter, 0), len(asked & echo(clause)) + is_asked * len(asked))
     best = [letter for letter, count in shared.items() if count == max(shared.values())]
     if len(shared) > 1 and len(best) == len(shared) and _BUT.search(text) is not None:
         best = best[-1:]
     return best[0] if len(best) == 1 and len(best[0]) == 1 else None
+
+
+def claimed_by_text(reply: str, letters: str, texts: Mapping[str, str], question: str) -> str | None:
+    """Return the one option that a reply claims by its text: alone at the start, in its conclusion, or in the words of the question.
+
+    >>> texts = {"A": "shark", "B": "dolphin"}
+    >>> claimed_by_text("A shark is a fish. Therefore, the dolphin is.", "AB", texts, "Which is a mammal?")
+    'B'
+    """
+    sentences = [with_letters(sentence, texts) for sentence in split(corrected(reply[-_LONGEST:]))]
+    concluding = [sentence for sentence in sentences if CONCLUDES.match(sentence)]
+    group = _group(letters)
+    first = _alone(sentences[0], group) if sentences else None
+    if first and not concluding:
+        return first if len(first) == 1 else None
+    wrong_wanted = asks_for_wrong(question)
+    mentions = _mentions(concluding[-1], letters, wrong_wanted=wrong_wanted) if concluding else []
+    named = {_each(mention.letters) for mention in mentions if mention.said in ("right", "named")}
+    if len(named) == 1 and len(letter := named.pop()) == 1:
+        return letter
+    return nearest_option("\n".join(sentences), letters, question)
 
 
 def letter_groups(text: str, options: str = "ABCDEFGH") -> list[str]:

@@ -36,6 +36,11 @@ THE_OTHERS_HAVE = compile_later(
 )
 AT_THE_END = compile_later(r"[—–]\s?\(?([A-H])\)?[\s.。]*$")
 ASKED_QUALITY = compile_later(r"([\u3400-\u9fff]{3,16}的)(?:一[项组个])?(?:是|为)\s?(?=[A-H])")
+THE_ONE = compile_later(
+    r"\bthe (?:only )?(?:one|option|exception|odd one out|[a-z]+)(?:,)? (?:that|which|who)(?P<denied>\s(?:(?:is|does|are|do|was|has|can)(?:n['’]t| not)|cannot|can['’]t|never)\b)?"
+    r"[^.;,\n]{0,60}? (?:is|would be|must be)\W{1,4}(?=[A-H]\b)",
+    re.IGNORECASE,
+)
 RUNNER_UP = compile_later(r"(?P<first>最[^。；\n]{0,40}?)[，,]\s?其次(?:是|为)?\s?[A-H](?![A-Za-z])项?")
 WHILE_ONLY = compile_later(
     r",?\s(?:while|whereas)\s(?:option )?[A-H]\s[a-z]{2,12}(?:\s(?:up|for))?\s(?:only|just|merely)\b[^.;\n]*"
@@ -57,6 +62,7 @@ def plain_wording(text: str, question: str, *, wrong_wanted: bool) -> str:
     if not wrong_wanted:
         text = ALL_BUT_ARE_OUT.sub(r"The answer is \1", text)
         text = HAN_ALL_BUT_ARE_OUT.sub(r"答案是\1", text)
+    text = THE_ONE.sub(lambda said: "the answer is " if bool(said["denied"]) == wrong_wanted else said[0], text)
     text = ASKED_QUALITY.sub(lambda said: _chooses(said, interrogative(question)), text)
     text = text if SECOND.search(question) else RUNNER_UP.sub(r"\g<first>", text)
     text = text if LEAST.search(question) else WHILE_ONLY.sub("", text)

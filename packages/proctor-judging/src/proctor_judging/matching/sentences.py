@@ -16,10 +16,10 @@ EXPLANATION = compile_later(
     r"\n\W*(?:explanation|reason(?:ing)?|note|rationale|解析|解释|说明|理由|原因|注)\W{0,4}[:：]", re.IGNORECASE
 )
 SENTENCE_END = compile_later(
-    rf"(?<![.\s][A-Za-z])(?<!^[A-Za-z])[.!?]+[\"'”’)*]*(?=\s+[^\s=×*+/])|[。！？!?]+[”」）]?(?=[{HAN}A-Z\"“*`\x01])|\n+|[;；]"
+    rf"(?<![.\s][A-Za-z])(?<!^[A-Za-z])[.!?]+[\"'”’)*]*(?=\s+[^\s=×*+/])|[。！？!?]+[”」）]?(?=[{HAN}A-Z\d\"“*`\x01])|\n+|[;；]"
 )
 SHORTENED = compile_later(
-    r"\b(?:dr|mr|mrs|ms|st|mt|prof|no|vs|jr|sr|approx|fig|sec|e\.g|i\.e|u\.s|(?<![°'’])[a-z])$|^\s*\(?1$|\n\s*\(?\d{1,2}$",
+    r"\b(?:dr|mr|mrs|ms|st|mt|prof|no|vs|jr|sr|approx|fig|sec|e\.g|i\.e|u\.s|(?<![°'’])(?<!\d )(?<!\d)[a-z])$|^\s*\(?1$|\n\s*\(?\d{1,2}$",
     re.IGNORECASE,
 )
 MARKUP = compile_later(r"^\s*(?:#{1,6}|>|[-*•]|\d{1,2}[.)])\s+|\*\*|__")
@@ -195,8 +195,13 @@ def split(text: str) -> list[str]:
     for match in SENTENCE_END.finditer(text):
         if match[0][0] == "." and SHORTENED.search(text[max(start, match.start() - 6) : match.start()]):
             continue
-        if NUMBER_OF_ITEM.fullmatch(text[: match.end()]) and len(text[match.end() :].split()) < 5:
-            continue  # `2. Tokyo`, but not `42. Let me know if you need more.`
+        rest = text[match.end() :]
+        if (
+            NUMBER_OF_ITEM.fullmatch(text[: match.end()])
+            and len(rest.split()) < 5
+            and not rest.rstrip(" .")[-1:].isdigit()
+        ):
+            continue  # `2. Tokyo`, but neither `42. Let me know if you need more.` nor `10. The median is 9.`
         pieces.append(text[start : match.end()])
         start = match.end()
     pieces.append(text[start:])

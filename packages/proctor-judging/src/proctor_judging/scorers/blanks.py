@@ -26,7 +26,9 @@ from proctor_judging.matching.filled_blanks import (
     MOST_CHARACTERS,
     bold_words,
     fill_gaps,
+    is_phrase,
     read_blanks,
+    read_settled,
     without_context,
 )
 from proctor_judging.matching.marked_answers import half_width, last_announced, without_thoughts
@@ -134,7 +136,7 @@ def blanks(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
         any(ways)
         for ways in zip(_right(answers, expected, options), _right(claims.bare, expected, options), strict=True)
     ]
-    if len(expected) == 1 and not right[0]:
+    if len(expected) == 1 and not right[0] and not claims.settled:
         right = [_said(trajectory.answer, expected[0], sample.question, options)]
     points = sum(right)
     reason = (
@@ -153,21 +155,28 @@ def blanks(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
 
 
 class BlankClaims(msgspec.Struct, frozen=True):
-    """What a reply fills into each gap, and the same without the words next to the gap that it repeats."""
+    """What a reply fills into each gap, and the same without the words next to the gap that it repeats.
+
+    `settled` says that one sentence of the reply fills all gaps, so that no other one need be read.
+    """
 
     answers: tuple[str, ...]
     bare: tuple[str, ...]
+    settled: bool = False
 
 
 def read_claims(reply: str, question: str = "", count: int = 1) -> BlankClaims:
     """Read what a reply fills into each of `count` gaps; '' where it fills in nothing.
 
     >>> read_claims("第一空：5；第二空：6年", "共____人，历时____年。", 2)
-    BlankClaims(answers=('5', '6年'), bare=('5', '6'))
+    BlankClaims(answers=('5', '6年'), bare=('5', '6'), settled=False)
     """
     said = last_announced(without_thoughts(reply)) or reply
-    answers = fill_gaps(said, question, count) or read_blanks(reply, count)
-    return BlankClaims(tuple(answers), tuple(without_context(answers, question)))
+    settled = fill_gaps(said, question, count) or read_settled(said, question, count)
+    answers = settled or read_blanks(reply, count)
+    return BlankClaims(
+        tuple(answers), tuple(without_context(answers, question)), settled is not None and all(map(is_phrase, settled))
+    )
 
 
 def _said(reply: str, alternatives: Sequence[str], question: str, options: BlanksOptions) -> bool:

@@ -24,6 +24,7 @@ from proctor_judging.matching.extract import final_answer
 from proctor_judging.matching.marked_answers import half_width
 from proctor_judging.matching.option_letters import (
     ChosenLetters,
+    claimed_by_text,
     nearest_option,
     options_in,
     read_choice,
@@ -31,10 +32,12 @@ from proctor_judging.matching.option_letters import (
     without_texts,
 )
 from proctor_judging.matching.parts import holds_part
+from proctor_judging.matching.question_words import echo, interrogative
 from proctor_judging.matching.text import tidy
 
 DEFAULT_LETTERS = "ABCDEFGH"
 ALL_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+GLOSS = re.compile(r"[\s)*”\"]*(?:[(（–—-]|[,，]\s?(?:because|since|as|which|who|因为|由于|它)|$)")
 LONGEST_REPLY = 20_000  # characters in which the texts of options are looked for
 
 
@@ -162,10 +165,14 @@ def read_claims(reply: str, question: str = "", letters: str = "", options: obje
         reading = further if list(further.chosen or "") == sorted(further.chosen or "") else reading
     if reading.chosen is None and texts:
         reading = _read_texts(reply, known, texts, question, denied=reading.denied) or reading
-    elif reading.chosen is not None and (other := _text_after(reply, reading.chosen, texts)) is not None:
+    elif reading.chosen is not None and (other := _text_after(reply, reading.chosen, texts, question)) is not None:
         return OptionClaims((reading.chosen, other))
     if reading.chosen is not None:
-        others = reading.others or _named_by_text(reply, reading.chosen, known, texts, question)
+        others = ""
+        if not reading.marked:
+            others = reading.others or _named_by_text(reply, reading.chosen, known, texts, question)
+        if others and texts and (claimed := claimed_by_text(reply, known, texts, question)):
+            return OptionClaims((claimed,))
         return OptionClaims((reading.chosen, *others, "") if others else (reading.chosen,))
     if not reading.guessed and (hinted := _hinted(reply, texts, question, denied=reading.denied)):
         return OptionClaims((*hinted, ""))
@@ -231,8 +238,8 @@ def _read_texts(
     return None if set(reading.chosen or "") & set(denied + reading.denied) else reading
 
 
-def _text_after(reply: str, chosen: str, texts: Mapping[str, str]) -> str | None:
-    """Return the other option whose text follows the chosen letter: `A. Lyon`, where Lyon is B."""
+def _text_after(reply: str, chosen: str, texts: Mapping[str, str], question: str) -> str | None:
+    """Return the other option whose text follows the chosen letter: `A. Lyon`, where Lyon is B; not `A. Lyon is a city, too`."""
     for letter, text in texts.items():
         if (
             letter != chosen
@@ -240,10 +247,18 @@ def _text_after(reply: str, chosen: str, texts: Mapping[str, str]) -> str | None
             and len(text) > 1
             and texts.get(chosen, "").casefold() not in text.casefold()
         ):
-            pattern = rf"(?<![A-Za-z]){chosen}[.、:：)\]*]{{1,3}}\s?[(（]?{re.escape(text.strip())}(?!\w)"
-            if re.search(pattern, reply[-LONGEST_REPLY:], re.IGNORECASE) is not None:
+            pattern = rf"(?<![A-Za-z]){chosen}[.、:：)\]*]{{1,3}}\s?[(（]?{re.escape(text.strip())}(?!\w)(?P<rest>[^.;。；\n]*)"
+            after = re.search(pattern, reply[-LONGEST_REPLY:], re.IGNORECASE)
+            if after is not None and not _is_remark(after["rest"], question):
                 return letter
     return None
+
+
+def _is_remark(rest: str, question: str) -> bool:
+    """True if the words after an option's text make a sentence that is not about the question."""
+    asked = echo(interrogative(question))
+    said = echo(rest) if GLOSS.match(rest) is None else set()
+    return bool(said) and len(asked & said) * 2 < len(asked)
 
 
 def _is_in(forms: Iterable[str], text: str) -> bool:

@@ -32,7 +32,7 @@ CONTRACTIONS = [
     )
 ]
 QUOTED = compile_later(
-    r"[\"“「『]([^\"”」』]{0,600})[\"”」』]|(?<![\w'])'([^'\n]{3,400})'(?!\w)|`[^`]{0,400}`|《[^》]{0,40}》"
+    r"[\"“「『]([^\"”」』]{0,600})[\"”」』]|(?<![\w'])'((?:[^'\n]|(?<=\w)'(?=\w)){3,400})'(?!\w)|`[^`]{0,400}`|《[^》]{0,40}》"
 )
 SENTENCE_END = compile_later(
     r"[,，]?\s{0,3}(?:\b(?=(?:but|however|yet|though|still|that said|nevertheless)\b[, ])|(?=但(?![^我你您他她它这那，。]{1,4}的)是?|不过|然而|可是|只是(?!个|一|语)))"
@@ -127,7 +127,7 @@ YES = compile_later(
     r"^\W*(?:yes|sure|of course|certainly(?! not)|absolutely(?! not)|gladly|here(?: is| are)|okay|ok\b|好的|当然|可以|没问题|是的|会。|会的|能)"
 )
 SALUTATION = compile_later(
-    rf"^\s*(?:dear |hi \w+,|hello \w+,|subject:|尊敬的|亲爱的|主题|[{HAN}]{{1,6}}(?:老师|经理|先生|女士|主任)?(?:您|你)?好?[:：])"
+    rf"^\s*(?:dear |hi \w+,|hello \w+,|subject:|尊敬的|亲爱的|主题|(?![{HAN}]{{0,5}}[拒止已禁误示])[{HAN}]{{1,6}}(?:老师|经理|先生|女士|主任)?(?:您|你)?好?[:：])"
 )
 SPEAKER = compile_later(r"^\s*[\w·* ]{1,20}[:：]\s?\S", re.MULTILINE)
 LIST = compile_later(r"^\s*(?:\d+[.)、]|[-*•])\s*\S", re.MULTILINE)
@@ -164,6 +164,9 @@ def read_features(reply: str, question: str) -> list[tuple[str, set[str]]]:
     words_asked = set(_stems(asked))
     shared = _features_of_reply(reply, sentences)
     facts = [{name for name, pattern in OF_SENTENCES.items() if pattern.search(sentence)} for sentence in sentences]
+    facts = [
+        about - {"digit"} if "offer" in about else about for about in facts
+    ]  # the number of a hotline is no answer
     answering = [
         words if (words := _count_words(sentence)) > 4 and not about & {"offer", "harm"} else 0
         for sentence, about in zip(sentences, facts, strict=True)
