@@ -1,7 +1,7 @@
 """The answer matcher on its labelled pairs, and every scorer that reads free text on replies as chat models write them.
 
 `tests/data/replies` holds the corpora: `tuned` and `unseen`, to which the rules were mended, `third`, of another hand, and `registers`: replies of
-developers, assistants, a help desk and teachers. Strangers wrote `stranger_a` and `_b`, which were read when the rules were mended, and `_c`, which was only measured.
+developers, assistants, a help desk and teachers. Strangers wrote `stranger_a`, `_b` and `_c`, which were read when the rules were mended; `_c` only for English `answer`.
 """
 
 import json

@@ -8,6 +8,12 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
+LONG = (
+    "This has been known for a long time and can be looked up in any good book on the matter. There are several reasons for it, some of which are still "
+    "discussed by experts, and the details vary a little from one source to the next. It is often asked in quizzes as well, which shows how common the "
+    "question is, and how easily it gets confused with others that sound alike."
+)
+
 
 class Frame(msgspec.Struct, frozen=True):
     """A question, its answer and what a reply may say about it.
@@ -355,6 +361,31 @@ def _classed(frame: Frame) -> Iterator[str]:
         yield f"The answer is {frame.answer} {frame.noun}."
 
 
+def _elliptic(frame: Frame) -> Iterator[str]:
+    verbs = {"which, subject": ("does", "does that"), "who, subject": ("did", "did it")}
+    for verb in verbs.get(frame.kind, ()):
+        yield f"{_first(frame.answer)} {verb}. {_about(frame)}"
+        yield f"{_first(frame.answer)} {verb}, {frame.remark}."
+
+
+def _followed(frame: Frame) -> Iterator[str]:
+    """Yield answers with background after them: a dash, a comparison, a long explanation."""
+    if _truth(frame):
+        return
+    sentence = _sentences(frame)[-1]
+    yield f"{_first(frame.answer)} – {_about(frame)}"
+    yield f"{sentence}. (For comparison: {frame.rivals[0]}.)"
+    yield f"{sentence}. Keep in mind that {_lower(_about(frame))}"
+    yield f"{frame.echo}. {LONG}"
+
+
+def _listed(frame: Frame) -> Iterator[str]:
+    """Yield a derivation in items that concludes with the answer in bold."""
+    if not _truth(frame):
+        yield f"Let me explain briefly:\n\n1. {_about(frame)}\n2. The rest follows.\n\nSo the answer is **{frame.answer}**."
+        yield f"Let me explain briefly:\n\n- {_about(frame)}\n- The rest follows.\n\nThe answer is {frame.answer}."
+
+
 FORMS: dict[str, Callable[[Frame], Iterator[str]]] = {
     "bare": _bare,
     "labelled": _labelled,
@@ -371,6 +402,9 @@ FORMS: dict[str, Callable[[Frame], Iterator[str]]] = {
     "polite": _polite,
     "pointed": _pointed,
     "classed": _classed,
+    "elliptic": _elliptic,
+    "followed": _followed,
+    "listed": _listed,
 }
 
 

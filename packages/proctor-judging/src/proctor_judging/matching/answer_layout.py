@@ -10,6 +10,7 @@ from itertools import pairwise
 
 from proctor_judging.matching.amounts import amount_spans
 from proctor_judging.matching.asked import QuestionForm
+from proctor_judging.matching.noun_phrases import first_verb, read_tokens
 from proctor_judging.matching.number_words import with_digits
 from proctor_judging.matching.patterns import compile_later
 from proctor_judging.matching.question_words import HAN, echo
@@ -42,6 +43,7 @@ EXAMPLE_OF_CODE = compile_later(
 )
 MARK_OF_ITEM = compile_later(r"\s*(?:[-*•·]|\(?\d{1,2}[.)、)）]|[①-⑳])\s*")
 EXPLAINED = compile_later(r"\s[-–—]+\s.*$|[:：]\s?(?=\D).*$|\s?[(（].*$|[，,](?=.{12}).*$")
+SETS_RIGHT = compile_later(r"\b(?:but|actually|however|in fact|instead|rather|not)\b|n['’]t\b", re.IGNORECASE)
 END_OF_ITEM = " .。;；,，"
 MOST_ITEMS = 30
 LONGEST_ITEM = 200
@@ -66,6 +68,8 @@ def set_off(reply: str, asked: QuestionForm) -> str | None:
     if len(set(parts)) > 1 and HAN_LETTER.search(reply) and not any(map(CONCLUDES.match, lines)):
         first = split(reply.replace("`", "\x01"))[:1]
         parts = [part for part in parts if first and f"\x01{part}\x01" in first[0]]
+    elif len(set(parts)) > 1:
+        parts = _of_question(parts, sentences, asked)
     if len(set(parts)) != 1:
         return None
     part = parts[0]
@@ -73,6 +77,20 @@ def set_off(reply: str, asked: QuestionForm) -> str | None:
         return None
     around = [sentence for sentence in sentences if f"\x01{part}\x01" in sentence] or [f"\x01{part}\x01"]
     return part if all(_says_for_certain(sentence, part) for sentence in around) else None
+
+
+def _of_question(parts: Sequence[str], sentences: Sequence[str], asked: QuestionForm) -> list[str]:
+    """Return the parts in the first sentence that has some, if it has most words of the question and no other sentence sets it right."""
+    setting = [sentence for sentence in sentences if "\x01" in sentence]
+    shares = [len(echo(sentence) & asked.stems) for sentence in setting]
+    if (
+        not shares
+        or shares[0] * 2 < len(asked.stems)
+        or max(shares) > shares[0]
+        or any(map(SETS_RIGHT.search, sentences))
+    ):
+        return []
+    return [part for part in parts if f"\x01{part}\x01" in setting[0]]
 
 
 def _bold_parts(reply: str, asked: QuestionForm) -> list[str]:
@@ -87,7 +105,7 @@ def _bold_parts(reply: str, asked: QuestionForm) -> list[str]:
         amount = any(True for _ in amount_spans(with_digits(part)))
         if asked.kind in ("amount", "moment") and not amount and not COMPLEXITY.fullmatch(part):
             continue
-        if not amount and echo(part) <= asked.stems:
+        if not amount and all(word in asked.clause.casefold() for word in part.casefold().split()):
             continue
         parts.append(part.rstrip(".。!！"))
     return parts
@@ -124,7 +142,10 @@ def without_examples(reply: str) -> str:
 
 def is_sentence(part: str) -> bool:
     """True if a part that is set off is a sentence of its own, such as `The speed is 72 km/h`."""
-    return COPULA.search(part) is not None and SENTENCE_LIKE.search(part) is not None
+    if COPULA.search(part) is not None:
+        return SENTENCE_LIKE.search(part) is not None
+    verb = first_verb(read_tokens(part)) if part.isascii() else None
+    return verb is not None and verb + 1 < len(part.split())
 
 
 def bold_list(reply: str) -> tuple[str, ...]:

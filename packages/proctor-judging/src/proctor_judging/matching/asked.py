@@ -12,13 +12,13 @@ from proctor_judging.matching.unit_table import MeasureUnit, read_unit
 
 Kind = Literal["truth", "moment", "amount", "words", ""]
 POLAR = compile_later(
-    r"^判断(?!.{0,12}[（(](?![对错是否真假√×])[^（）()/]{1,8}/)(?:题|正误|对错|下列)?|^(?:is|are|was|were|do|does|did|can|could|will|would|has|have|had|should|may|must)\b|吗|是不是|能不能|会不会|有没有|对不对|可不可以|是否|[对正]确?还是[错误]|真命题还是假|真还是假|"
+    r"^判断(?!.{0,12}[（(](?![对错是否真假√×])[^（）()/]{1,8}/)(?:题|正误|对错|下列)?|^(?:(?:in|on|at|for|with|under|by|according to|based on) [^,?]{1,60}, )?(?:is|are|was|were|do|does|did|can|could|will|would|has|have|had|should|may|must)\b|吗|是不是|能不能|会不会|有没有|对不对|可不可以|是否|[对正]确?还是[错误]|真命题还是假|真还是假|"
     r"\b(?:true or false|yes or no|right or wrong|correct or incorrect)\b",
     re.IGNORECASE,
 )
 ALTERNATIVES = compile_later(r"\bor\b|还是", re.IGNORECASE)
 TRUTH_OR = compile_later(
-    r"\b(?:true or false|yes or no|right or wrong|correct or incorrect|or not)\b|[对真正]确?(?:命题)?还是(?:[错假]|不)",
+    r"\b(?:true or false|yes or no|right or wrong|correct or incorrect|or not(?! [a-z]))\b|[对真正]确?(?:命题)?还是(?:[错假]|不)",
     re.IGNORECASE,
 )
 MOMENT = compile_later(
@@ -41,11 +41,13 @@ WORDS = compile_later(
 )
 ASKING: tuple[tuple[Kind, re.Pattern[str]], ...] = (("moment", MOMENT), ("amount", AMOUNT), ("words", WORDS))
 MEASURES = compile_later(
-    r"\b(?:(?:boiling|melting|freezing) point|distance|speed|velocity|time|height|length|weight|mass|area|volume|age|rate|temperature|price|cost|probability|sum|difference|product|quotient|average|median|the mean|mean of|"
+    r"\b(?:(?:boiling|melting|freezing) point|distance|speed|velocity|time(?! complexity)|height|length|weight|mass|area|volume|age|rate|temperature|price|cost|probability|sum|difference|product|quotient|average|median|the mean|mean of|"
     r"total|percentage|population|perimeter|circumference|diameter|radius|width|mode|range|gcd|lcm|depth|salary|profit|discount|change|value|remainder|factorial)\b|"
     r"速度|路程|距离|高度|长度|重量|质量|面积|体积|年龄|温度|价格|单价|总价|概率|平均|总和|周长|半径|直径|宽度|深度|利润|人口|数量|比例|利率|成本|余数|最[大小]值|斜率|截距|众数|中位数|极差|方差",
     re.IGNORECASE,
 )
+NAMED = compile_later(r"(?<=\w{3}) (?:called|by which|below|above)\b", re.IGNORECASE)
+WHICH_WHEN = compile_later(r".*\b(?:which|what|who)\b.* when$", re.IGNORECASE)
 ASKS_OBJECT = compile_later(
     r"(?:which|what) (?:\w+ ){1,3}?(?:do|does|did|should|can|would|will|must|stores?|holds?|takes?|returns?)\b",
     re.IGNORECASE,
@@ -56,7 +58,7 @@ MONEY = compile_later(
     re.IGNORECASE,
 )
 SET = compile_later(
-    r"哪些|哪[两三四五几]|分别|[两三四五六七八九十]大|\b(?:what|which) (?:are|were)\b|\b(?:what|which) (?:two|three|four|five|six)\b|(?<!the )(?<!'s )(?<!’s )(?<!its )(?<!his )(?<!her )(?<!your )(?<!file )(?<!first )(?<!last )(?<!full )\b(?:name|list)\b(?! of\b)",
+    r"哪些|哪[两三四五几]|分别|[两三四五六七八九十]大|\b(?:what|which) (?:are|were)\b|\b(?:what|which) (?:two|three|four|five|six)\b|(?<!the )(?<!\ba )(?<!'s )(?<!’s )(?<!its )(?<!his )(?<!her )(?<!your )(?<!file )(?<!first )(?<!last )(?<!full )\b(?:name|list)\b(?! of\b)",
     re.IGNORECASE,
 )
 ORDER = compile_later(r"\border|\bsteps?\b|\bsort|\brank|\bsequence|顺序|步骤|排[序列]|依次|先后", re.IGNORECASE)
@@ -128,8 +130,12 @@ def _kind(clause: str) -> Kind:
         return "truth"
     asking = [(match.start(), kind) for kind, pattern in ASKING if (match := pattern.search(clause)) is not None]
     if asking:
-        return min(asking, key=lambda pair: pair[0])[1]  # who was president when it ended
+        start, kind = min(asking, key=lambda pair: pair[0])
+        return (
+            "" if kind == "moment" and WHICH_WHEN.match(clause, 0, start + 4) else kind
+        )  # who was president when it ended
     asking_for = ASKS_OBJECT.match(clause)
     open_end = OPEN_END.search(clause)
-    measured = MEASURES.search(open_end[1] if open_end is not None else clause if asking_for is None else asking_for[0])
+    named = NAMED.split(clause)[0] if asking_for is None else asking_for[0]
+    measured = MEASURES.search(named if open_end is None else open_end[1])
     return "amount" if measured and not ALTERNATIVES.search(clause) else ""

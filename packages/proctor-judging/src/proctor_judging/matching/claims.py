@@ -12,6 +12,7 @@ import msgspec
 from proctor_judging.matching.amount_claims import Amount, read_amounts
 from proctor_judging.matching.amounts import YEAR, without_unit
 from proctor_judging.matching.answer_layout import bold_list, is_sentence, joined, listed, set_off, without_examples
+from proctor_judging.matching.answering_part import answering_part
 from proctor_judging.matching.asked import AMOUNT, QuestionForm, read_asked
 from proctor_judging.matching.comparisons import read_comparison
 from proctor_judging.matching.dates import read_moments
@@ -23,17 +24,19 @@ from proctor_judging.matching.han_names import name_forms, other_names
 from proctor_judging.matching.han_openings import without_opening
 from proctor_judging.matching.han_question import read_han_question
 from proctor_judging.matching.lists import read_items
+from proctor_judging.matching.noun_phrases import says_otherwise
 from proctor_judging.matching.number_words import with_digits
 from proctor_judging.matching.numbers import read_number
 from proctor_judging.matching.offered_options import chosen_option
 from proctor_judging.matching.patterns import compile_later
 from proctor_judging.matching.phrase_answers import read_phrase
+from proctor_judging.matching.phrase_forms import named_again
 from proctor_judging.matching.plain_prose import plain_prose
 from proctor_judging.matching.quantities import read_quantity
 from proctor_judging.matching.question_words import MOST_CHARACTERS, echo, stem
 from proctor_judging.matching.ranges import read_span
 from proctor_judging.matching.remarks import before_remark
-from proctor_judging.matching.reply_text import leading_value, plain_reply
+from proctor_judging.matching.reply_text import plain_reply
 from proctor_judging.matching.sentences import (
     CONCLUDES,
     COPULA,
@@ -131,9 +134,8 @@ DENIED = compile_later(
 WEEKDAY = compile_later(
     r"\b(?P<day>(?:next |this )?(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day(?: morning| afternoon| evening)?)(?:,| at|, at)?\s$"
 )
-POINTS_BACK = compile_later(r"(?:it|that|this|they|these|he|she|you|we)\b", re.IGNORECASE)
 TO_ANOTHER = compile_later(r"\d\s?[-–~]\s?$")  # 3-5 days
-MOST_READINGS = 2
+MOST_READINGS = PAIR = 2
 FEW_WORDS, FEW_CHARACTERS = 3, 8
 
 
@@ -172,11 +174,14 @@ def read_claims(reply: str, question: str = "", *, guesses: bool = False) -> Cla
     question = question if echo(question) else ""
     given, whole = final_answer(reply), reply.strip()
     reply = without_examples(plain_reply(reply))
+    if (given is None or given == whole) and HAN_WORD.search(reply) is None and question:
+        part = answering_part(reply, read_asked(question), question)
+        given, whole, reply = (given, whole, reply) if part == reply else (part, part, part)
     is_whole = given == whole
     given = reply if is_whole else given
     text = conclusion(reply) if given is None else given
     if not text:
-        return Claims(None, _laid_out(reply, question))
+        return Claims(None, _laid_out(reply, question) or _of_lead(reply, question))
     if given is not None and not given.isascii():
         given = given.rstrip("!！~～ ") or given
     if (
@@ -186,11 +191,12 @@ def read_claims(reply: str, question: str = "", *, guesses: bool = False) -> Cla
         and (read_asked(question).kind != "truth" or truth_of(given) is not None)
     ):
         return Claims(given, _of_value(given, question), asks=QUESTION.search(given) is not None)
+    announced = given is not None and not is_whole
     if given is not None and not is_whole:
-        text = (ANNOUNCED if given.isascii() else HAN_ANNOUNCED).format(given=given)
-    elif phrase := _phrase(reply, read_asked(question)):
+        text = reply = (ANNOUNCED if given.isascii() else HAN_ANNOUNCED).format(given=given)
+    if phrase := _phrase(reply, read_asked(question), question):
         return Claims(given, phrase)
-    elif laid_out := _laid_out(reply, question):
+    if not announced and (laid_out := _laid_out(reply, question)):
         return Claims(given, laid_out)
     text = without_guessing(text) if guesses else text
     said = OFFER.sub("", text) or text
@@ -198,13 +204,30 @@ def read_claims(reply: str, question: str = "", *, guesses: bool = False) -> Cla
     return Claims(given, readings, QUESTION.search(said) is not None)
 
 
-def _phrase(reply: str, asked: QuestionForm) -> tuple[Claim, ...]:
-    """Return the claim of an English reply with one clause that fills the gap of its question."""
+def _phrase(reply: str, asked: QuestionForm, question: str) -> tuple[Claim, ...]:
+    """Return the claim of an English reply that chooses an option of its question, or has one clause that fills the gap in it."""
     worded = asked.kind in ("words", "") or (asked.kind == "amount" and AMOUNT.search(asked.clause) is None)
-    if not worded or asked.several or HAN_WORD.search(reply) is not None:
+    if not worded or HAN_WORD.search(reply) is not None:
         return ()
+    sentences = [sentence for sentence in statements(reply) if not DENIED.fullmatch(sentence)]
+    if option := chosen_option(sentences, asked, question):
+        return (Claim((option, *named_again(option, reply))),)
     forms = read_phrase(reply, asked.clause)
-    return (Claim(forms),) if forms else ()
+    items = read_items(forms[0]) if forms and asked.several and "**" not in reply and "," not in reply else None
+    is_pair = items is not None and len(items.elements) == PAIR  # longer lists are read by their commas
+    return (Claim(forms),) if forms and (is_pair or not asked.several) else ()
+
+
+def _of_lead(reply: str, question: str) -> tuple[Claim, ...]:
+    """Return the claim of the first sentence of a long English reply, if it repeats most of the question: what follows explains it."""
+    asked, sentences = read_asked(question), statements(reply, denials=True)
+    if HAN_WORD.search(reply) is not None or not sentences or any("=" in sentence for sentence in sentences):
+        return ()
+    lead = sentences[0]
+    if asked.kind == "truth":
+        return read_statements(lead, question)
+    repeats = len(echo(lead) & asked.stems) * 3 >= len(asked.stems) * 2 > 0
+    return (_phrase(lead, asked, question) or (asked.kind and read_statements(lead, question)) or ()) if repeats else ()
 
 
 def _of_value(given: str, question: str) -> tuple[Claim, ...]:
@@ -231,7 +254,9 @@ def _laid_out(reply: str, question: str) -> tuple[Claim, ...]:
     if part is None:
         return ()
     if is_sentence(part):
-        return read_statements(part, question)
+        return _phrase(part, asked, question) or read_statements(part, question)
+    if asked.kind in ("amount", "moment"):
+        return read_statements(ANNOUNCED.format(given=part), question)
     if asked.kind in ("words", ""):
         also = other_names(reply.partition(part)[2])
         forms = [*variants(part), *aliases(part), part.removesuffix("()"), *name_forms(part, question), *also]
@@ -272,8 +297,6 @@ def read_statements(text: str, question: str = "") -> tuple[Claim, ...]:
     if len(blocks := FENCED.findall(text[:MOST_CHARACTERS])) == 1:
         return (Claim((blocks[0].strip(),)),)
     asked, text = read_asked(question), plain_reply(text)
-    if asked.kind in ("amount", "moment") and HAN_WORD.search(text) is None:
-        text = leading_value(text)
     sentences = statements(text.replace("$$", " "), denials=asked.kind == "truth")
     if items := _enumerated(sentences, asked):
         return (Claim((items,)),)
@@ -292,8 +315,6 @@ def read_statements(text: str, question: str = "") -> tuple[Claim, ...]:
     sentences = [sentence for sentence in sentences if not HEADING.fullmatch(sentence)] or sentences
     if HAN_WORD.search(text) is None:
         sentences = [sentence for sentence in sentences if not DENIED.fullmatch(sentence)] or sentences
-        if asked.kind in ("amount", "moment") and len(sentences) > 1 and _answers_first(sentences, asked):
-            sentences, text = sentences[:1], sentences[0]
         if (first := read_comparison(sentences, asked)) is not None:
             return (Claim((first, ARTICLE.sub("", first))),)
         if option := chosen_option(sentences, asked, question):
@@ -315,17 +336,6 @@ def read_statements(text: str, question: str = "") -> tuple[Claim, ...]:
     if forms := _of_shape(sentences, asked):
         return (Claim(forms),)
     return _of_content(text, sentences, question)
-
-
-def _answers_first(sentences: Sequence[str], asked: QuestionForm) -> bool:
-    """True if the first sentence has an amount and points back at the question, and no other repeats or concludes it."""
-    shares = [len(echo(sentence) & asked.stems) for sentence in sentences[1:]]
-    return (
-        POINTS_BACK.match(sentences[0]) is not None
-        and any(map(str.isdigit, with_digits(sentences[0])))
-        and not any(CONCLUDES.match(sentence) or "=" in sentence for sentence in sentences)
-        and max(shares) * 2 < max(len(asked.stems), 1)
-    )
 
 
 def _by_form(sentences: Sequence[str], asked: QuestionForm) -> tuple[str, ...]:
@@ -469,6 +479,12 @@ def _amounts(text: str, sentences: Sequence[str], question: str) -> Sequence[Amo
     if stated and len(stated) > 1:
         stated = [one for one in stated if FOR_WHOM.search(one.before) is None] or stated
     if not stated or len(stated) == 1:
+        return stated
+    if (
+        read_asked(question).kind == "moment"
+        and len(sentences) == 1
+        and says_otherwise(text, read_asked(question).clause)
+    ):
         return stated
     narrowed = [
         amount

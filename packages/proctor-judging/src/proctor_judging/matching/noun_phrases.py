@@ -8,11 +8,14 @@ import msgspec
 from proctor_judging.matching.patterns import compile_later
 from proctor_judging.matching.question_words import stem, table_lines
 
+CALL = compile_later(r"(?<!\w)[A-Za-z_][\w.]{0,30}\([^()]{0,20}\)")  # O(log n), len(x)
 TOKEN = compile_later(
-    r"[\"“”`]|[$£€]?\d[\d,.:/]*(?:st|nd|rd|th)?(?:\s?[%°]\s?[CFK]?\b|%|°)?|[^\W_]+(?:[.'’&-][^\W_]+)*\.?(?=\w)?|[^\w\s]"
+    r"(?<!\w)[A-Za-z_][\w.]{0,30}\([^()]{0,20}\)|[\"“”`]|[$£€]?\d[\d,.:/]*(?:st|nd|rd|th)?(?:\s?[%°]\s?[CFK]?\b|%|°)?|[^\W_]+(?:[.'’&_-][^\W_]+)*\.?(?=\w)?|[^\w\s]"
 )
 SPLIT_WORD = compile_later(r"(?i)(\w.*?)(n['’]t|['’](?:s|re|ve|d|ll|m))")
+WORD = compile_later(r"[^\W\d_]+")
 DIGIT = compile_later(r"[$£€]?\d")
+ADJECTIVE = compile_later(r"[a-z-]+(?:al|ic|ous|ive|ful|less|able|ible|ary|ent|ant|ian|ese|est)")
 QUOTES = frozenset('"“”`')
 LONGEST_QUOTATION = 14  # tokens
 KINDS = ("number", "negation", "auxiliary", "pronoun", "determiner", "preposition", "conjunction", "adverb")
@@ -90,7 +93,7 @@ def _kind(token: Token, before: Token | None) -> str:
         )
         return "auxiliary" if contracted else "possessive"
     if (small := _kind_of_small().get(word)) is not None:
-        return small
+        return "name" if word == "i" and before is not None and before.kind == "name" else small
     if word.endswith("ly") and len(word) > 4 and not capital:
         return "adverb"
     if capital and before is not None:
@@ -102,6 +105,9 @@ def _kind(token: Token, before: Token | None) -> str:
 
 def _look_ahead(token: Token, before: Token | None, after: Token) -> None:
     """Correct a kind that the next token decides."""
+    modifies = token.kind == "verb" and token.word.endswith("ed") and after.kind == "noun"
+    if modifies and before is not None and (before.kind == "determiner" or before.word in ("most", "least", "more")):
+        token.kind = "noun"  # the most confirmed moons
     if token.kind == "determiner":
         pointing = token.word in small_words()["pointing"]
         if pointing and after.word in _verbs():
@@ -110,10 +116,14 @@ def _look_ahead(token: Token, before: Token | None, after: Token) -> None:
             token.kind = "pronoun"
         elif after.kind == "verb":
             after.kind = "noun"
+    if before is None and token.kind == "verb" and after.kind == "auxiliary":
+        token.kind = "name"  # Support has the most staff
     if before is None and after.kind == "name" and (token.kind == "verb" or token.word in small_words()["given_name"]):
         token.kind = "name"
     ends = token.word.endswith("s") and not token.word.endswith(("ss", "us", "is"))
-    subject = before is not None and before.kind in ("name", "pronoun")
+    subject = before is not None and (
+        before.kind in ("name", "pronoun") or (before.kind == "noun" and not before.start)
+    )
     if token.kind == "noun" and ends and subject and (after.kind == "determiner" or after.word == "to"):
         token.kind = "verb"  # Nick narrates the story
 
@@ -139,6 +149,12 @@ def first_verb(tokens: Sequence[Token]) -> int | None:
     return next(verbs, None)
 
 
+def says_otherwise(sentence: str, question: str) -> bool:
+    """True if a question has a verb, and a sentence none of its verbs: `It came down`, asked when it fell."""
+    verbs = {stem(token.text) for token in read_tokens(question) if token.kind == "verb"}
+    return bool(verbs) and verbs.isdisjoint(map(stem, WORD.findall(sentence)))
+
+
 def noun_phrases(tokens: Sequence[Token]) -> list[tuple[int, int]]:
     """Return where noun phrases begin and end: an article, what precedes the noun, the noun; or a quotation."""
     spans, index = [], 0
@@ -161,12 +177,21 @@ def _end_of_phrase(tokens: Sequence[Token], start: int) -> int:
                 break
             end = index = closing + 1
             continue
-        if token.kind in NOMINAL or (token.kind == "verb" and index > start == end):
+        if token.kind in NOMINAL or (
+            token.kind == "verb" and index > start and (start == end or _modifies(tokens, index))
+        ):
             end = index + 1
         elif not _may_continue(tokens, start, end, index):
             break
         index += 1
     return end
+
+
+def _modifies(tokens: Sequence[Token], index: int) -> bool:
+    """True of a participle between an adjective and a noun: `the current working directory`."""
+    before, after = tokens[index - 1], tokens[index + 1 : index + 2]
+    is_adjective = before.kind == "noun" and ADJECTIVE.fullmatch(before.word) is not None
+    return is_adjective and tokens[index].word.endswith(("ing", "ed")) and bool(after) and after[0].kind == "noun"
 
 
 def _closing_quote(tokens: Sequence[Token], opening: int) -> int | None:

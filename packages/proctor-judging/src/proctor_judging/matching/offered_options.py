@@ -4,13 +4,14 @@
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 
 from proctor_judging.matching.asked import TRUTH_OR, QuestionForm
 from proctor_judging.matching.noun_phrases import first_verb, read_tokens, small_words
 from proctor_judging.matching.patterns import compile_later
 from proctor_judging.matching.question_words import echo
-from proctor_judging.matching.sentences import CONCLUDES, CONTRAST, GUESS, OTHERS_SAY
+from proctor_judging.matching.sentences import CONCLUDES, CONTRAST, GUESS, OTHERS_SAY, SO
 from proctor_judging.matching.text import negations
 
 OR = compile_later(r",?\s(?:or|versus|vs\.?)\s", re.IGNORECASE)
@@ -35,7 +36,13 @@ COMPARED = compile_later(
 )
 THAN = compile_later(r"\b(\w+er|more|less|worse)\b[^,;.]{0,40}?\sthan\b", re.IGNORECASE)
 NEITHER = compile_later(r"(neither|both)\b(?! (?!(?:one|of|are|is|the)\b)[A-Z])", re.IGNORECASE)
-MOST_WORDS, LONGEST = 5, 400
+PAIR = compile_later(
+    r"\bbetween ([^,;:?]{1,30}?) and ([^,;:?]{1,30}?)(?: in [^:?]{1,40})?\s?[:;,–—-]\s?which (?:one|of)\b",
+    re.IGNORECASE,
+)
+QUOTED_PAIR = compile_later(r"[\"“]([^\"“”]{1,30})[\"”],? or [\"“]([^\"“”]{1,30})[\"”]")
+BRACKETED = compile_later(r"\s\([^()]{1,60}\)")
+MOST_WORDS, LONGEST, LEAST_OF_PART = 5, 400, 3
 
 
 def chosen_option(sentences: Sequence[str], asked: QuestionForm, question: str) -> str:
@@ -59,8 +66,9 @@ def chosen_option(sentences: Sequence[str], asked: QuestionForm, question: str) 
     bare = [option for option in options if sentences and ARTICLE.sub("", sentences[0]).casefold() == option.casefold()]
     if bare:
         return bare[0]
-    naming = [sentence for sentence in sentences if any(_said(sentence, option) for option in options)]
-    concluding = [sentence for sentence in naming if CONCLUDES.match(sentence)][-1:]
+    parts = _parts(options)
+    naming = [sentence for sentence in sentences if any(map(partial(_said, sentence), parts.values()))]
+    concluding = [sentence for sentence in naming if CONCLUDES.match(sentence) or _concludes(sentence, parts)][-1:]
     words = asked.stems - {stem for option in options for stem in echo(option)}
     shares = [len(echo(sentence) & words) for sentence in naming]
     nearest = [sentence for sentence, share in zip(naming, shares, strict=True) if share == max(shares)]
@@ -70,7 +78,7 @@ def chosen_option(sentences: Sequence[str], asked: QuestionForm, question: str) 
     if any(degree.casefold() not in question.casefold() for degree in THAN.findall(sentence)):
         return ""  # smaller than the other, where the taller is asked for
     says_which = first_verb(read_tokens(sentence)) is not None
-    return _chosen(sentence, options, negative=says_which and bool(negations(asked.clause)))
+    return _chosen(sentence, parts, negative=says_which and bool(negations(asked.clause)))
 
 
 def offered(question: str) -> tuple[str, ...]:
@@ -81,6 +89,9 @@ def offered(question: str) -> tuple[str, ...]:
     >>> offered("Which of these cities is in Germany: Vienna, Zurich, Munich?"), offered("Who wrote it?")
     (('Vienna', 'Zurich', 'Munich'), ())
     """
+    question = BRACKETED.sub("", question)
+    if (two := PAIR.search(question) or QUOTED_PAIR.search(question)) is not None:
+        return _distinct(two.groups())
     ors = list(OR.finditer(question))
     if not ors:
         listed = LISTED.search(question)
@@ -120,28 +131,47 @@ def _distinct(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(bare) if whole and len({name.casefold() for name in bare}) == len(bare) > 1 else ()
 
 
-def _chosen(sentence: str, options: Sequence[str], *, negative: bool) -> str:
+def _chosen(sentence: str, parts: Mapping[str, str], *, negative: bool) -> str:
     if not negative:
+        sentence = SO.split(sentence)[-1] if _concludes(sentence, parts) else sentence
         for pattern, instead in CONTRAST:
             sentence = pattern.sub(instead, sentence)
     clauses = [
-        clause for clause in CLAUSE.split(sentence) if clause and any(_said(clause, option) for option in options)
+        clause for clause in CLAUSE.split(sentence) if clause and any(_said(clause, part) for part in parts.values())
     ]
-    denied = {option for clause in clauses if negations(clause) for option in options if _said(clause, option)}
+    denied = {
+        option for clause in clauses if negations(clause) for option, part in parts.items() if _said(clause, part)
+    }
     kept = [clause for clause in clauses if not (negations(clause) or OTHERS_SAY.search(clause))]
     firm = [clause for clause in kept if not CONCEDES.match(clause)]
-    affirmed = {option for clause in firm[:1] for option in options if _said(clause, option, compared=True)}
-    named = {option for option in options if _said(sentence, option)}
+    affirmed = {option for clause in firm[:1] for option, part in parts.items() if _said(clause, part, compared=True)}
+    named = {option for option, part in parts.items() if _said(sentence, part)}
     if negative:
         chosen = denied if denied else named
         return chosen.pop() if len(chosen) == 1 else ""
     if len(affirmed) == 1:
         return affirmed.pop()
-    rest = set(options) - denied
-    return rest.pop() if len(options) == 2 and len(denied) == 1 and not affirmed else ""
+    rest = set(parts) - denied
+    return rest.pop() if len(parts) == 2 and len(denied) == 1 and not affirmed else ""
 
 
-def _said(clause: str, option: str, *, compared: bool = False) -> bool:
+def _concludes(sentence: str, parts: Mapping[str, str]) -> bool:
+    """True if what a sentence concludes in its last clause names an option: `…, which means ethanol goes first`."""
+    tail = SO.split(sentence)[1:]
+    return bool(tail) and any(_said(tail[-1], part) for part in parts.values())
+
+
+def _parts(options: Sequence[str]) -> dict[str, str]:
+    """Return a pattern for each option: its words, or the last one if no other option has it."""
+    parts = {}
+    for option in options:
+        last = option.rpartition(" ")[2]
+        alone = len(last) > LEAST_OF_PART and not any(last in other for other in options if other != option)
+        parts[option] = f"{re.escape(option)}|{re.escape(last)}" if alone else re.escape(option)
+    return parts
+
+
+def _said(clause: str, part: str, *, compared: bool = False) -> bool:
     """True if a clause names an option, in the singular or plural; with `compared`, other than as what it is compared with."""
-    matches = list(re.finditer(rf"(?<![\w-]){re.escape(option)}(?:e?s)?(?![\w-])", clause, re.IGNORECASE))
+    matches = list(re.finditer(rf"(?<![\w-])(?:{part})(?:e?s)?(?![\w-])", clause, re.IGNORECASE))
     return any(not compared or COMPARED.search(clause[: match.start()]) is None for match in matches)

@@ -11,22 +11,27 @@ from proctor_judging.matching.stated_words import COMPANY, SHIP
 
 ARTICLE = compile_later(r"^(?:the|an?|its|his|her|their|your|some) ", re.IGNORECASE)
 PLACEHOLDER = compile_later(r" <[^<>]+>$")
-REGION = compile_later(r",\s+(?:[A-Z][\w.'’-]*\s?){1,4}?(?=[,.!]|$|\s+(?:in|on)\b)")
+REGION = compile_later(r",\s+(?:in (?:[a-z]+ )?)?(?:[A-Z][\w.'’-]*\s?){1,4}?(?=[,.!]|$|\s+(?:in|on)\b)")
 BRACKET = compile_later(r"\W{0,3}\s*\((?!(?:not|unlike|formerly|previously|never|near|vs)\b|\d)([^()]{1,40})\)")
+LABEL = compile_later(
+    r"^(?:symbol|abbreviation|abbreviated(?: as)?|formula|chemical formula|code|short for|specifically|also(?: known as| called)?)\b:?\s*",
+    re.IGNORECASE,
+)
 OTHERS = compile_later(r"[,;] | or | also ")
 OTHER_NAME = compile_later(
-    r",\s+(?:i\.e\.|or|that is|also (?:known as|called)|(?:more )?(?:formally|fully|commonly)(?: known as| called)?|aka|a\.k\.a\.),?"
+    r",\s+(?:i\.e\.|or|that is|also (?:known as|called)|also [a-z]+ed as|(?:more )?(?:formally|fully|commonly)(?: known as| called)?|aka|a\.k\.a\.),?(?:\s+(?:simply|just))?"
     r"\s+([^,;()]{2,60})",
     re.IGNORECASE,
 )
+APPOSED = compile_later(r",\s+((?:[A-Z][\w'’.-]*\s?){1,4}?)(?=[,.!]|$|\s+(?:who|which)\b)")
 PRECISELY = compile_later(r",\s+([^,;()]{2,40}?),? to be (?:more )?(?:precise|exact|specific)\b", re.IGNORECASE)
 MODIFIER = compile_later(r"[a-z-]+(?:ed|ing|al|ic|ous|ive|ful|less|ern|ish|able|ible|ary|ent|ant|ian|ese|est|er|y)")
 PERSON = compile_later(r"(?:[A-Z][\w'’.-]* )+[A-Z][\w'’-]+")
 LAST_NAME = compile_later(r"(?<=[a-z] )[A-Z][\w'’.-]*(?: (?:[A-Z][\w'’.-]*|van|von|de|da|of|the|der))*$")
 CALLED = compile_later(r"(?:named|called|by the name of|known as) ([A-Z].*)$")
 MONONYM = compile_later(r"([A-Z]\w+) (?:van|da|di|de|of) ")
-PLURAL = compile_later(r"(?<=[a-z]{3})s$")
-ADDED = (PLURAL, PLACEHOLDER, SHIP, COMPANY)
+PARENTHESES = compile_later(r"\(\)$")
+ADDED = (PARENTHESES, PLACEHOLDER, SHIP, COMPANY)
 PLACES = ("city", "town", "capital", "village", "port", "state", "province")
 PUNCTUATION = " \"“”`'"
 
@@ -48,8 +53,9 @@ def forms_of(tokens: Sequence[Token], span: tuple[int, int], text: str, clause: 
         whole = text[start : tokens[last - 1].end]
         return tuple(dict.fromkeys([whole, ARTICLE.sub("", whole)]))
     if (called := CALLED.search(text[start:])) is not None:
-        return tuple(dict.fromkeys([text[start:], called[1], *_shorter(called[1], gap)]))
-    again = [name for name in _named_again(base, clause) if not echo(name) <= gap.stems]
+        kind = text[start : start + called.start()].strip() if not gap.is_person else called[1]
+        return tuple(dict.fromkeys([text[start:], called[1], *_shorter(called[1], gap), kind, ARTICLE.sub("", kind)]))
+    again = [name for name in named_again(base, clause) if not echo(name) <= gap.stems]
     if gap.asking == "where" or gap.noun in PLACES:
         again = [name for name in again if base in name or name.isupper()]  # Madrid (Spain)
     longer = [*_longer(tokens, span, text, gap), *again]
@@ -93,9 +99,11 @@ def _longer(tokens: Sequence[Token], span: tuple[int, int], text: str, gap: Gap)
         at = start - 1 if tokens[start - 1].kind == "verb" else start - 2
         if tokens[at].word.endswith("ing"):
             yield text[tokens[at].start : tokens[end - 1].end]
+        if at and tokens[at - 1].word == "to" and tokens[at].kind == "verb":
+            yield from (text[tokens[at - 1].start :].strip(" .!"), text[tokens[at].start :].strip(" .!"))
 
 
-def _named_again(base: str, clause: str) -> Iterable[str]:
+def named_again(base: str, clause: str) -> Iterable[str]:
     """Yield a place with its region, and the other names that a remark gives."""
     at = clause.find(base)
     if at < 0:
@@ -105,10 +113,12 @@ def _named_again(base: str, clause: str) -> Iterable[str]:
         yield (base + region[0]).strip(" .!")
     if (bracket := BRACKET.match(clause, end)) is not None:
         yield bracket[1]
-        yield from OTHERS.split(bracket[1])
+        yield from (LABEL.sub("", name) for name in OTHERS.split(bracket[1]))
     if (other := OTHER_NAME.match(clause, end)) is not None:
-        name = other[1].strip(" .")
-        yield from (name, PLURAL.sub("", name))
+        name = other[1].strip(' ."”“')
+        yield name
+    if (name := APPOSED.match(clause, end)) is not None and base.rpartition(" ")[2].islower():
+        yield name[1]
     if (precise := PRECISELY.search(clause, end)) is not None:
         yield precise[1]
 
@@ -133,7 +143,7 @@ def _shorter(base: str, gap: Gap) -> Iterable[str]:
     while len(words) > 1 and _modifies(words[0], gap):
         words = words[1:]
         shorter = " ".join(words)
-        yield from (shorter, PLURAL.sub("", shorter))
+        yield shorter
 
 
 def _modifies(word: str, gap: Gap) -> bool:

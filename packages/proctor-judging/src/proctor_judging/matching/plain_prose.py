@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from proctor_judging.matching.asked import QuestionForm
 from proctor_judging.matching.contradictions import contradicts
+from proctor_judging.matching.noun_phrases import says_otherwise
 from proctor_judging.matching.number_words import with_digits
 from proctor_judging.matching.patterns import compile_later
 from proctor_judging.matching.question_words import echo, stem
@@ -145,6 +146,7 @@ FOR_EVERY = compile_later(
     re.IGNORECASE,
 )
 ASKS_RATIO = compile_later(r"\bratio of (?:the )?(?P<first>\w+) to (?:the )?(?P<second>\w+)", re.IGNORECASE)
+BRACKETED = compile_later(r"\s\((?:equivalent to|which is|i\.e\.|or|that is)[^()]*\)", re.IGNORECASE)
 ARROW = compile_later(r"^[^A-Za-z]{1,60}(?:→|->|⇒|=>)\s?(?P<answer>[-−]?[$€£]?\d[\d.,]*(?:\s?[%\w°²³]{1,6})?)\W*$")
 WORD = compile_later(r"[A-Za-z]+")
 LONGEST = 400
@@ -190,6 +192,8 @@ def _on_subject(sentence: str, asked: QuestionForm) -> str:
     numbered = [clause for clause in clauses if any(map(str.isdigit, clause))]
     agreeing = [clause for clause in numbered if not contradicts(clause, asked.clause)] or numbered
     words = {word for word in asked.stems if not word.isdigit()}
+    if asked.kind == "moment" and len(agreeing) > 1 and says_otherwise(sentence, asked.clause):
+        return sentence
     shared = [len(words & echo(clause)) for clause in agreeing]
     best = [clause for clause, count in zip(agreeing, shared, strict=True) if count == max(shared)]
     return best[0] if len(best) == 1 and (asked.kind == "moment" or max(shared)) else sentence
@@ -233,6 +237,8 @@ def _plain(sentence: str, asked: QuestionForm) -> str:
     if (other := NO_OTHER.match(sentence)) is not None and echo(other["said"]) & asked.stems:
         return f"So it is {other['answer']}"
     if asked.kind in ("amount", "moment", ""):
+        outside = BRACKETED.sub("", sentence)
+        sentence = outside if any(map(str.isdigit, outside)) else sentence
         for pattern in (LEADS_TO, ARROW):
             if (match := pattern.match(sentence)) is not None and not negations(match["answer"]):
                 return f"So it is {match['answer']}"

@@ -14,8 +14,9 @@ IMPERATIVE = compile_later(
     r"(?:define |explain (?=[\"“]))|(?:give|state|identify|extract|find|name|tell me|say)(?: me)? (?=the |its |his |her )",
     re.IGNORECASE,
 )
+CONTRACTED = compile_later(r"\b(who|what|which|where)['’]s\b", re.IGNORECASE)
 NO_GAP = compile_later(
-    r"\b(?:why|how|or)\b|\bdo\W*$|\bstands? for\b|\b(?:opposite|antonym|synonym) of\b|\b(?:name|list) (?:the|all)\b",
+    r"\b(?:why|how|or)\b|\bdo\W*$|\b(?:opposite|antonym|synonym) of\b|\b(?:name|list) (?:the|all)\b",
     re.IGNORECASE,
 )
 TO_BE = compile_later(r"(?:is|are|was|were|be|'s|’s)\b", re.IGNORECASE)
@@ -59,6 +60,7 @@ def read_gap(clause: str) -> Gap | None:
     >>> read_gap("What is the capital of Peru?").noun, read_gap("Is it red or blue?")
     ('capital', None)
     """
+    clause = CONTRACTED.sub(r"\1 is", clause)
     if (order := IMPERATIVE.match(clause)) is not None:
         clause = f"What is {clause[order.end() :]}"
     asking = ASKING.search(clause)
@@ -95,6 +97,9 @@ def _asks_subject(tokens: list[Token], kind: str) -> bool:
         return False
     if kind and after.kind in ("noun", "preposition", "number"):
         return True
+    superlative = tokens[verb + 2].word if verb + 2 < len(tokens) else ""
+    if after.kind == "determiner" and (superlative in ("most", "least") or superlative.endswith("est")):
+        return True  # Which employee has the most days left?
     if tokens[verb].word in ("has", "have", "had") and all(token.kind != "verb" for token in tokens[verb:]):
         return True  # Which planet has the most moons?
     does = tokens[verb].word in ("do", "does", "did")

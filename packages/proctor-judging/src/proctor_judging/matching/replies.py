@@ -16,10 +16,12 @@ from proctor_judging.matching.han_truth import asked_predicate
 from proctor_judging.matching.numbers import read_number
 from proctor_judging.matching.parts import has_words
 from proctor_judging.matching.quantities import read_quantity
+from proctor_judging.matching.question_words import echo
 from proctor_judging.matching.sentences import QUESTION
-from proctor_judging.matching.text import tidy
+from proctor_judging.matching.text import negations, tidy
 from proctor_judging.matching.truth import truth_of
 from proctor_judging.matching.verdict import AnswerMatch, AnswerOptions, accept, refuse, shown
+from proctor_judging.matching.wordings import in_asked_degrees, same_wording
 
 DECIMAL_COMMA, DECIMAL_POINT = re.compile(r"(?<![\d,])\d+,\d{1,2}(?![\d,])"), re.compile(r"\d\.\d")
 COMMA = re.compile(r"(?<=\d),(?=\d{1,2}(?!\d))")
@@ -95,7 +97,10 @@ def _stated(claims: Claims, targets: Sequence[str], options: AnswerOptions, ques
 
 def _claim_match(claim: Claim, target: str, options: AnswerOptions, question: str) -> AnswerMatch | None:
     if claim.truth is not None:
-        if _truth_of(target, question) is not claim.truth:
+        said = _truth_of(target, question)
+        if said is None and (said := _truth_before_reason(target, question)) is claim.truth:
+            return _arguable([str(claim), target])
+        if said is not claim.truth:
             return None
         return accept("sentences", say("The reply says {truth}.", truth="yes" if claim.truth else "no"))
     unclear: AnswerMatch | None = None
@@ -112,6 +117,8 @@ def _truth_of(target: str, question: str) -> bool | None:
     """Return the truth value of a target; of 相等 and 不相等, too, where the question ends in 相等吗."""
     plain = PASSAGE.sub("", question)
     asked = re.sub("[的了]吗$", "吗", plain[: plain.rfind("吗") + 1]) or plain.rstrip("？?。 ")
+    if target.startswith("not ") and target[4:].casefold() in asked.casefold() and not negations(asked):
+        return False
     if (said := truth_of(target)) is not None or not asked.endswith("吗") or target.isascii():
         return said
     target = re.sub("(?<=..)[的了]$", "", target)
@@ -122,6 +129,12 @@ def _truth_of(target: str, question: str) -> bool | None:
     if 0 < text.find(target) < len(text) - len(target) and len(target) == VERB_LENGTH:
         return True
     return True if asked.endswith(target + "吗") and asked[: -len(target) - 1][-1:] not in "不没" else None
+
+
+def _truth_before_reason(target: str, question: str) -> bool | None:
+    """Return yes or no of a target that adds a reason, such as `No, it is Ankara`: whether a reply gives the same reason is not read."""
+    head, comma, _ = target.partition(",")
+    return truth_of(head) if comma and question.isascii() else None
 
 
 def _arguable(readings: Sequence[str]) -> AnswerMatch:
@@ -139,9 +152,14 @@ def _guessed(reply: str, targets: Sequence[str], options: AnswerOptions, questio
 
 
 def match_claim(given: str, target: str, question: str, options: AnswerOptions) -> AnswerMatch:
-    """Match an answer with a target as `match_asked` does; of a Chinese question, by what either names, too."""
+    """Match an answer with a target as `match_asked` does, or as another name or wording of the same in answer to the question."""
     verdict = match_asked(given, target, question, options)
-    if not verdict.right and not verdict.undecided and not question.isascii() and same_name(given, target, question):
+    if verdict.right:
+        return verdict
+    if question.isascii():
+        if echo(question) and same_wording(given, target, question):
+            return accept("similarity", say("The words are the same."))
+    elif not verdict.undecided and same_name(given, target, question):
         return accept("names", say("Both name the same."))
     return verdict
 
@@ -157,6 +175,9 @@ def match_asked(given: str, target: str, question: str, options: AnswerOptions) 
     if not verdict.right and not question.isascii() and (same := said_alike(given, target, question)):
         given, target = same
         verdict = match(given, target, options=options)
+    bare = tuple(in_asked_degrees(text, question) for text in (given, target))
+    if not verdict.right and bare != (given, target):
+        verdict = match(*bare, options=options)
     if verdict.right or verdict.rule != "units" or not verdict.ambiguous or options.unit:
         return verdict
     if read_number(tidy(target)) is not None and _any_unit_fits(given, question):

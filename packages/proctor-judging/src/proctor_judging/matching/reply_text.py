@@ -5,7 +5,6 @@ Only the edges of a reply are looked at, so that nothing it says is lost.
 
 import re
 
-from proctor_judging.matching.noun_phrases import first_verb, read_tokens
 from proctor_judging.matching.patterns import compile_later
 
 EMOJI = compile_later(
@@ -29,21 +28,7 @@ FAREWELL = compile_later(
     r"(?:just )?(?:shout|ask) if [^.!?]{1,60}|happy to [^.!?]{1,80}|(?:have a|enjoy) [^.!?]{1,40}|good luck[^.!?]{0,60}|cheers|you['’]re welcome|glad to help|need anything else)\s?[.!?]*$",
     re.IGNORECASE,
 )
-VALUE = compile_later(r"[^\w$£€]*([^.!?:\n—–]{0,12}?\d[^!?\n—–]{0,30}?)(?:[.!](?=\s)|\s+[—–-]\s|\*\*\s*\n|\n)\s*\S")
-DERIVED = compile_later(r"[=≈]|\b(?:so|therefore|thus|hence|wait|actually|sorry|no)\b", re.IGNORECASE)
 MOST_LAYERS = 4
-
-
-def leading_value(text: str) -> str:
-    """Return the value that begins a reply and is followed by remarks; the reply itself if it begins otherwise.
-
-    >>> leading_value("1998. It went public in 2004."), leading_value("In 1998 it was 5. So it is 6.")
-    ('1998', 'In 1998 it was 5. So it is 6.')
-    """
-    value = VALUE.match(text)
-    if value is None or DERIVED.search(text) or first_verb(read_tokens(value[1])) is not None or "," in value[1][-1:]:
-        return text
-    return value[1].strip(" *")
 
 
 def plain_reply(reply: str) -> str:

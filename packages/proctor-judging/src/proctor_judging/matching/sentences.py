@@ -16,10 +16,10 @@ EXPLANATION = compile_later(
     r"\n\W*(?:explanation|reason(?:ing)?|note|rationale|解析|解释|说明|理由|原因|注)\W{0,4}[:：]", re.IGNORECASE
 )
 SENTENCE_END = compile_later(
-    rf"(?<![.\s][A-Za-z])(?<!^[A-Za-z])[.!?]+[\"'”’)*]*(?=\s+[^\s=×*+/])|[。！？!?]+[”」）]?(?=[{HAN}A-Z\d\"“*`\x01])|\n+|[;；]"
+    rf"(?:^[A-Za-z]{{1,2}}|(?<=[a-z]\s)[A-Z])\.(?=\s(?:The|It|Its|This|That|In|For|A|An|As|So|You|They|Therefore|Thus|Hence)\b)|(?<![.\s][A-Za-z])(?<!^[A-Za-z])[.!?]+[\"'”’)*]*(?=\s+[^\s=×*+/])|[。！？!?]+[”」）]?(?=[{HAN}A-Z\d\"“*`\x01])|\n+|[;；]"
 )
 SHORTENED = compile_later(
-    r"\b(?:dr|mr|mrs|ms|st|mt|prof|no|vs|jr|sr|approx|fig|sec|e\.g|i\.e|u\.s|(?<![°'’])(?<!\d )(?<!\d)[a-z])$|^\s*\(?1$|\n\s*\(?\d{1,2}$",
+    r"\b(?:dr|mr|mrs|ms|st|mt|prof|vs|jr|sr|approx|fig|sec|e\.g|i\.e|u\.s|(?<![°'’])(?<!\d )(?<!\d)[a-z])$|^\s*\(?1$|\n\s*\(?\d{1,2}$",
     re.IGNORECASE,
 )
 MARKUP = compile_later(r"^\s*(?:#{1,6}|>|[-*•]|\d{1,2}[.)])\s+|\*\*|__")
@@ -79,6 +79,8 @@ OTHERS_SAY = compile_later(
 DENIAL = compile_later(
     r"not\s(?!(?:true|correct|right|really|at all)\b)[^.,;]{1,40}|(?:不是|并非)(?!.*的是)[^，,。]{1,20}", re.IGNORECASE
 )
+NUMBERED = compile_later(r".{0,6}\bno\s+\d", re.IGNORECASE)
+FEW_WORDS = compile_later(r"\s*(?:\S+\s*){0,4}(?<![.!])")
 NUMBER_OF_ITEM = compile_later(r"\s*\d{1,2}\.")
 NOT_TO_BE = compile_later(
     r"[(（](?:not to be \w+ with|not|不是|并非)\s?[^)）]*(?<!sure)(?<!certain)[)）]\s?$", re.IGNORECASE
@@ -191,28 +193,31 @@ def corrected(reply: str) -> str:
 
 def split(text: str) -> list[str]:
     """Return the sentences of a text, without list marks and emphasis; initials and `Dr.` end no sentence."""
-    pieces, start = [], 0
-    for match in SENTENCE_END.finditer(text):
-        if match[0][0] == "." and SHORTENED.search(text[max(start, match.start() - 6) : match.start()]):
-            continue
-        rest = text[match.end() :]
-        if (
-            NUMBER_OF_ITEM.fullmatch(text[: match.end()])
-            and len(rest.split()) < 5
-            and not rest.rstrip(" .")[-1:].isdigit()
-        ):
-            continue  # `2. Tokyo`, but neither `42. Let me know if you need more.` nor `10. The median is 9.`
-        pieces.append(text[start : match.end()])
-        start = match.end()
-    pieces.append(text[start:])
-    plain = [tidy(FORMULA.sub(r"\1\2", MARKUP.sub("", piece))).strip(" ;；") for piece in pieces]
-    ends = [piece.strip(" \n*\"'”’)")[-1:] for piece in pieces]
+    parts = pieces(text)
+    plain = [tidy(FORMULA.sub(r"\1\2", MARKUP.sub("", part))).strip(" ;；") for part in parts]
+    ends = [part.strip(" \n*\"'”’)")[-1:] for part in parts]
     whole = [
         sentence + ("?" if end in ("?", "？") and sentence[-1:] != "?" else "")
         for sentence, end in zip(plain, ends, strict=True)
         if sentence and len(sentence) <= LONGEST
     ]
     return whole if len(whole) <= MOST_SENTENCES else [whole[0], *whole[1 - MOST_SENTENCES :]]
+
+
+def pieces(text: str) -> list[str]:
+    """Cut a text where its sentences end, and change nothing in them."""
+    cut, start = [], 0
+    for match in SENTENCE_END.finditer(text):
+        before = text[max(start, match.start() - 6) : match.start()]
+        if match[0][0] == "." and (
+            SHORTENED.search(before) or NUMBERED.match(before + text[match.end() : match.end() + 4])
+        ):
+            continue
+        if NUMBER_OF_ITEM.fullmatch(text[: match.end()]) and FEW_WORDS.fullmatch(text, match.end()):
+            continue  # `2. Tokyo`, but not `42. Telnet uses 23.`
+        cut.append(text[start : match.end()])
+        start = match.end()
+    return [*cut, text[start:]]
 
 
 def without_guessing(reply: str) -> str:

@@ -70,6 +70,10 @@ SHORT = compile_later(  # It isn't: …
     r"(?P<said>(?:(?:it|they|he|she|you|we|i)\s(?:sure|certainly|definitely|indeed|absolutely|really)|it|they|he|she|you|we|i|all of them|most of them|everyone|everybody|none of them|nobody|no one)\s?(?:does|do|did|is|are|was|were|can|could|will|would|has|have|had|should|must|ca)(?:n't|\snot)?)(?:(?:\s[-–—]|:)\s.*)?",
     re.IGNORECASE,
 )
+OPENING = compile_later(
+    r"^(?:actually|well|technically|strictly speaking|in fact|unfortunately|sadly|luckily|fortunately|surprisingly|so|hmm),\s",
+    re.IGNORECASE,
+)
 REPORTED = compile_later(
     r"\b(?:said|says|thinks?|thought|whether|if|doubts?|wonder\w*|(?:some|many|most) people)\b|是否|有人|如果",
     re.IGNORECASE,
@@ -121,7 +125,7 @@ def _said(sentence: str, asked: QuestionForm) -> bool | None:
         return False
     if asked.kind == "truth" and NOT_SO.match(sentence) and not negations(asked.clause):
         return False
-    word = ANSWER.match(sentence)
+    word = ANSWER.match(OPENING.sub("", sentence))
     if word is not None and (asked.kind == "truth" or REPEATS.match(sentence, word.end())):
         text = word[0].casefold()
         return not (
@@ -133,6 +137,8 @@ def _said(sentence: str, asked: QuestionForm) -> bool | None:
         )
     if (so := list(SO.finditer(sentence))) and sentence[so[-1].end() :].strip():
         whole = sentence = sentence[so[-1].end() :]
+        if asked.kind == "truth" and (said := truth_of(sentence)) is not None:
+            return said
     lead = LEAD.match(sentence)
     sentence = ASIDE.sub(
         "", sentence[lead.end() :] if lead is not None and lead.end() < len(sentence) else sentence

@@ -1,0 +1,100 @@
+"""Find the part of an English reply that answers: what follows a full answer is background, and claims nothing.
+
+`443. Port 80 is for plain HTTP.` has answered with its first words, `It's on Sunday now. It was planned for Saturday.` with its first sentence.
+"""
+
+import re
+from collections.abc import Sequence
+
+from proctor_judging.matching.asked import QuestionForm
+from proctor_judging.matching.noun_phrases import first_verb, read_tokens
+from proctor_judging.matching.number_words import with_digits
+from proctor_judging.matching.offered_options import offered
+from proctor_judging.matching.patterns import compile_later
+from proctor_judging.matching.question_words import HAN, MOST_CHARACTERS, echo
+from proctor_judging.matching.sentences import CONCLUDES, COURTESY, GUESS, QUESTION, corrected, pieces
+from proctor_judging.matching.text import negations
+
+MARKS = " \n*_`\"“”'.!"
+NO_ANSWER = compile_later(
+    rf"[=≈?{HAN}]|:\s*$|^\s*```|^\s*(?:#|[-*•] |\d+[.)]\s)|^\W*(?:step|part|case|note)\b", re.IGNORECASE
+)
+DERIVES = compile_later(r"[=≈×÷→]|\b(?:so|therefore|thus|hence|then|total|altogether|means|leaves)\b", re.IGNORECASE)
+POINTS = compile_later(
+    r"\W*(?:(?:it|they|he|she|you|there)\b|that(?:['’]s| is| was| would be)\b|(?:this|that|these|those) [a-z]+ (?:is|was|are|were)\b|(?:use|type|press|run|call|try|choose|enter)\b)",
+    re.IGNORECASE,
+)
+DOES_SO = compile_later(
+    r"(?!(?:it|they|he|she|you|there|we|i|that|this|these|those|what|as|if|so|here|who|which|how)\b)(?P<subject>[^,;:]{1,60}?)\s"
+    r"(?:(?:do(?:es)?|did|has|have|had|can|will)(?: (?:this|that|it|so|the job))?(?=\W*$|[,:;]| [–—-])|(?:is|are|was|were)(?: (?:this|that|it))?(?=\W*$|,))",
+    re.IGNORECASE,
+)
+BACKGROUND = compile_later(
+    r"\W*(?:(?:originally|previously|formerly|initially|by contrast|in contrast|on the other hand|for (?:example|instance|reference|comparison)|"
+    r"fun fact|note that|keep in mind|bear in mind|remember|example|tip)\b|[^,;.]{2,40}, (?:on the other hand|by contrast|in contrast|however),|[^,;.]{2,40}\b(?:had been|used to|(?:is|was|were|are) (?:originally|previously|formerly|initially))\b)",
+    re.IGNORECASE,
+)
+DASH = compile_later(r"\s[–—-]\s(?!\d)")
+MOST_WORDS = 8
+
+
+def answering_part(reply: str, asked: QuestionForm, question: str) -> str:
+    """Return the part of a reply that answers its question; the whole reply where it concludes, corrects itself or does not show one.
+
+    >>> from proctor_judging.matching.asked import read_asked
+    >>> answering_part("443. Port 80 is for plain HTTP.", read_asked("Which port is it?"), "Which port is it?")
+    '443'
+    >>> answering_part("There is one. So it is 5.", read_asked("Which port is it?"), "Which port is it?")
+    'There is one. So it is 5.'
+    """
+    if len(reply) > MOST_CHARACTERS:
+        return reply
+    sentences = [piece.strip() for piece in pieces(reply) if piece.strip(MARKS)]
+    if not sentences or asked.kind == "truth" or corrected(reply) != reply.strip():
+        return reply
+    first, *rest = sentences
+    head, *remark = DASH.split(first, maxsplit=1)
+    if remark and _may_answer(head) and _is_lone(head, asked, question):
+        first, rest = head, [*remark, *rest]
+    if (subject := DOES_SO.match(first)) is not None and _may_answer(first) and not any(map(CONCLUDES.match, rest)):
+        return subject["subject"].strip(MARKS)
+    if not rest:
+        return reply
+    if any(map(CONCLUDES.match, rest)) or not _may_answer(first):
+        return reply
+    if asked.kind in ("amount", "moment") and any(map(DERIVES.search, rest)) and any(map(str.isdigit, first)):
+        return reply
+    if _is_lone(first, asked, question):
+        return first.rstrip(" .!")
+    if (
+        POINTS.match(first)
+        and (asked.kind != "amount" or _counts(first, rest, asked))
+        and ("**" in first or "**" not in reply)
+    ):
+        return first
+    kept = [sentence for sentence in rest if not BACKGROUND.match(sentence)]
+    return reply if len(kept) == len(rest) else " ".join([first, *kept])
+
+
+def _counts(first: str, rest: Sequence[str], asked: QuestionForm) -> bool:
+    """True if a sentence has an amount, and those that follow say little about what is asked."""
+    shares = [len(echo(sentence) & asked.stems) for sentence in rest]
+    return any(map(str.isdigit, with_digits(first))) and max(shares) * 2 < max(len(asked.stems), 1)
+
+
+def _may_answer(sentence: str) -> bool:
+    no_answer = NO_ANSWER.search(sentence) or QUESTION.search(sentence) or GUESS.search(sentence)
+    return not (no_answer or negations(sentence) or COURTESY.match(sentence))
+
+
+def _is_lone(sentence: str, asked: QuestionForm, question: str) -> bool:
+    """True for a few words without a verb that are more than a heading: a name, an amount, one of the options."""
+    words = sentence.strip(MARKS)
+    tokens = read_tokens(words)
+    if not tokens or len(words.split()) > MOST_WORDS:
+        return False
+    if (tokens[0].kind == "verb" and len(tokens) > 1) or first_verb(tokens) is not None:
+        return False
+    return any(word not in asked.clause.casefold() for word in words.casefold().split()) or any(
+        echo(option) <= echo(words) for option in offered(question)
+    )

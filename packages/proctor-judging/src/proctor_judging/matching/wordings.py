@@ -1,0 +1,110 @@
+"""List the wordings of an English phrase that mean the same in answer to a question: `bats` and `bat`, `to Turin` and `Turin`, `port 22` and `22`."""
+
+import re
+
+from proctor_judging.matching.patterns import compile_later
+from proctor_judging.matching.question_words import echo, stem
+from proctor_judging.matching.text import tidy
+
+LONGEST = 80
+MOST_WORDS = 3
+MOST_PREPOSITIONS = 2  # from Paris is not to Paris
+ARTICLE = compile_later(r"^(?:the|an?|some) (?=\S)", re.IGNORECASE)
+PREPOSITION = compile_later(
+    r"^(?:to|at|in|on|from|by|with|for|of|because of|due to|because|using|that|it(?:['’]s| is| was)) (?=[^\W\d])",
+    re.IGNORECASE,
+)
+ABOUT_WORDS = compile_later(
+    r"\b(?:plural|singular|spell\w*|tense|participle|gramma\w*|conjugat\w*|preposition|article|rhym\w*|letters?|word form|translat\w*)\b",
+    re.IGNORECASE,
+)
+PLURALS = (
+    (compile_later(r"(?<=\w{5})(?:ion|ium|ia)$"), "i"),  # mitochondria
+    (compile_later(r"(?<=[a-z]{2})ies$"), "y"),
+    (compile_later(r"(?<=[a-z](?:ch|sh|ss))es$|(?<=[a-z]x)es$"), ""),
+    (compile_later(r"(?<=[a-z]{2}[^\Wsui])s$"), ""),
+)
+ORDINALS = {"first": "1", "second": "2", "third": "3", "fourth": "4", "i": "1", "ii": "2", "iii": "3", "iv": "4"}
+ORDINALS |= {"one": "1", "two": "2", "three": "3", "four": "4"}
+ORDINAL_FIRST = compile_later(r"^(first|second|third|fourth) (\D{3,})$")
+ORDINAL_LAST = compile_later(r"^(\D{3,}) (i{1,3}|iv|one|two|three|four|[1-4])$")
+GLOSS = compile_later(r"(?<=[^\W\d]{2}) \([^()]{2,60}\)$")
+CLOCK = compile_later(r"(?: at)?(?:(?<=\w) |\b)(\d{1,2}):(\d\d)(?:\s?([ap])\.?m\b\.?)?", re.IGNORECASE)
+SCALE = compile_later(r"\b(?:celsius|centigrade|fahrenheit|kelvin)\b|°[CF]\b", re.IGNORECASE)
+IN_DEGREES = compile_later(
+    r"([-−]?\d[\d.,]*)\s?(?:(?:°|degrees?|deg)\s?)?(celsius|centigrade|fahrenheit|kelvins?|[CFK])?", re.IGNORECASE
+)
+SIGN = compile_later(r"(?<=\b[A-Z]) (negative|positive)$|(?<=\b[A-Z]{2}) (negative|positive)$")
+
+
+def same_wording(given: str, target: str, question: str) -> bool:
+    """True if two phrases are wordings of one answer to a question.
+
+    >>> same_wording("Bats", "bat", "Which mammal can fly?"), same_wording("mice", "mouse", "What is the plural of mouse?")
+    (True, False)
+    >>> same_wording("the First World War", "World War I", "Which war was it?"), same_wording("O negative", "O-", "Which blood type?")
+    (True, True)
+    >>> same_wording("to Turin", "from Turin", "Where does it go?"), same_wording("to Turin", "Turin", "Where does it go?")
+    (False, True)
+    """
+    if max(len(given), len(target)) > LONGEST or ABOUT_WORDS.search(question):
+        return False
+    prepositions = {match[0].casefold() for match in map(PREPOSITION.match, (given, target)) if match is not None}
+    return len(prepositions) < MOST_PREPOSITIONS and not _wordings(given, question).isdisjoint(
+        _wordings(target, question)
+    )
+
+
+def in_asked_degrees(text: str, question: str) -> str:
+    """Return an amount without the scale of temperature that the question names; another text unchanged.
+
+    >>> in_asked_degrees("100 degrees", "At how many degrees Celsius?"), in_asked_degrees("212 °F", "How hot in Celsius?")
+    ('100', '212 °F')
+    """
+    asked, amount = SCALE.search(question), IN_DEGREES.fullmatch(tidy(text))
+    if asked is None or amount is None:
+        return text
+    named = (amount[2] or "").upper()[:1]
+    return amount[1] if named in ("", asked[0].upper().lstrip("°")[:1]) else text
+
+
+def _wordings(text: str, question: str) -> frozenset[str]:
+    text = ARTICLE.sub("", PREPOSITION.sub("", SIGN.sub(_signed, tidy(text))))
+    text = CLOCK.sub(_on_clock, GLOSS.sub("", text))
+    words = text.split(" ")
+    stems = echo(question)
+    wordings = [text]
+    if len(words) > 1 and words[-1].islower() and stem(words[-1]) in stems:
+        wordings.append(" ".join(words[:-1]))
+    if 1 < len(words) <= MOST_WORDS and stem(words[-2]) in stems and any(map(str.isdigit, words[-1])):
+        wordings.append(words[-1])
+    return frozenset(_ordered(_singular(ARTICLE.sub("", wording))) for wording in wordings)
+
+
+def _on_clock(match: re.Match[str]) -> str:
+    """Return a time of day as `09:30`; `9:30 PM` as `21:30`."""
+    hour = int(match[1]) % 12 + 12 * (match[3].lower() == "p") if match[3] else int(match[1])
+    return f"{' ' * (match.start() > 0)}{hour:02}:{match[2]}"
+
+
+def _signed(match: re.Match[str]) -> str:
+    return "-" if "negative" in match[0] else "+"
+
+
+def _singular(text: str) -> str:
+    """Return a phrase in the singular, unless its last word is a name."""
+    if not text[-1:].islower() or (text.rpartition(" ")[2][:1].isupper() and " " in text):
+        return text.casefold() if len(text) > 3 else text
+    text = text.casefold()
+    for pattern, ending in PLURALS:
+        if pattern.search(text):
+            return pattern.sub(ending, text)
+    return text
+
+
+def _ordered(text: str) -> str:
+    """Return `world war 1` of `first world war` and `world war i`."""
+    if (first := ORDINAL_FIRST.match(text)) is not None:
+        return f"{first[2]} {ORDINALS[first[1]]}"
+    last = ORDINAL_LAST.match(text)
+    return f"{last[1]} {ORDINALS.get(last[2], last[2])}" if last is not None else text
