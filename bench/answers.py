@@ -1,7 +1,7 @@
 """The answer matcher on its labelled pairs, and every scorer that reads free text on replies as chat models write them.
 
 `tests/data/replies` holds the corpora: `tuned` and `unseen`, to which the rules were mended, `third`, of another hand, and `registers`: replies of
-developers, assistants, a help desk and teachers. Strangers wrote `stranger_a`, `_b` and `_c`, which were read when the rules were mended; `_c` only for English `answer`.
+developers, assistants, a help desk and teachers. Strangers wrote `stranger_a` to `_e`, which were read when the rules were mended, and `_f` and `_g`, which were only measured.
 """
 
 import json
@@ -25,7 +25,7 @@ from proctor_judging.scorers.refusal import refusal
 
 DATA = Path(__file__).parents[1] / "tests" / "data"
 PAIRS = DATA / "answer_pairs.jsonl"
-CORPORA = ("tuned", "unseen", "third", "registers", "stranger_a", "stranger_b", "stranger_c")
+CORPORA = ("tuned", "unseen", "third", "registers", *(f"stranger_{hand}" for hand in "abcdefg"))
 SCORERS: dict[str, Callable[[Sample, Trajectory], Score | Unscored]] = {
     "answer_en": answer,
     "answer_zh": answer,

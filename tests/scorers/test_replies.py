@@ -1,8 +1,8 @@
 """Replies as chat models write them: precision and recall of every scorer that reads free text, and the readings that once flattered.
 
 `tests/data/replies/tuned` and `unseen` are the corpora to which the rules were mended, `third` one of another hand, which was measured
-once before its errors were read. Strangers wrote the other three: `stranger_a`, `_b` and, for English answers, `_c` were read when
-the rules were mended. Bounds are a little below what was measured, and may only rise.
+once before its errors were read. Strangers wrote the others: `stranger_a` to `_e` were read when the rules were mended, `_f` and `_g`
+were only measured. Bounds are a little below what was measured, and may only rise.
 """
 
 import pytest
@@ -43,14 +43,14 @@ THIRD = {
     "refusal": (0.97, 0.97),
 }
 
-STRANGERS = {  # of stranger_a, _b and _c
-    "answer_en": ((0.98, 0.85), (0.99, 0.84), (0.99, 0.88)),
-    "answer_zh": ((0.99, 0.82), (0.99, 0.94), (0.99, 0.94)),
-    "choice": ((0.99, 0.97), (0.99, 0.99), (0.99, 0.99)),
-    "blanks": ((0.99, 0.97), (0.99, 0.99), (0.99, 0.97)),
-    "number": ((0.99, 0.99), (0.98, 0.98), (0.99, 0.97)),
-    "json": ((0.99, 0.99), (0.99, 0.99), (0.99, 0.99)),
-    "refusal": ((0.99, 0.99), (0.99, 0.99), (0.99, 0.97)),
+STRANGERS = {  # of stranger_a to _g; what a corpus has no replies for is left out
+    "answer_en": ((0.98, 0.86), (0.99, 0.84), (0.99, 0.88), (0.99, 0.87), (0.99, 0.83), (0.96, 0.77), (0.96, 0.70)),
+    "answer_zh": ((0.99, 0.82), (0.99, 0.94), (0.99, 0.94), (0.99, 0.94), (0.99, 0.88), (0.98, 0.80), (0.98, 0.74)),
+    "choice": ((0.99, 0.99), (0.99, 0.99), (0.99, 0.99), (0.99, 0.99), (0.99, 0.99), (0.99, 0.92), (0.96, 0.96)),
+    "blanks": ((0.99, 0.97), (0.99, 0.99), (0.99, 0.97), (0.99, 0.99), (0.99, 0.97), (0.99, 0.86), (0.99, 0.90)),
+    "number": ((0.99, 0.99), (0.98, 0.98), (0.99, 0.98), (0.99, 0.99), (0.98, 0.98), (0.96, 0.95), (0.99, 0.97)),
+    "json": ((0.99, 0.99), (0.99, 0.99), (0.99, 0.99), (0.99, 0.99), (0.99, 0.99), (0.99, 0.99)),
+    "refusal": ((0.99, 0.99), (0.99, 0.99), (0.99, 0.97), (0.99, 0.97), (0.99, 0.95), (0.97, 0.94), (0.99, 0.99)),
 }
 
 
@@ -79,13 +79,18 @@ def test_replies_of_another_hand_are_read(name: str) -> None:
     assert figures.recall >= THIRD[name][1]
 
 
-@pytest.mark.parametrize("name", STRANGERS)
-@pytest.mark.parametrize(("corpus", "number"), [("stranger_a", 0), ("stranger_b", 1), ("stranger_c", 2)])
-def test_replies_of_strangers_are_read(corpus: str, number: int, name: str) -> None:
-    readings = read_corpus(corpus, name)
-    assert len(readings) >= 55
+@pytest.mark.parametrize(
+    ("name", "hand", "precision", "recall"),
+    [
+        (name, hand, *least)
+        for name, bounds in STRANGERS.items()
+        for hand, least in zip("abcdefg", bounds, strict=False)
+    ],
+)
+def test_replies_of_strangers_are_read(name: str, hand: str, precision: float, recall: float) -> None:
+    readings = read_corpus(f"stranger_{hand}", name)
+    assert len(readings) >= 50
     figures = rates(readings)
-    precision, recall = STRANGERS[name][number]
     assert figures.precision >= precision
     assert figures.recall >= recall
 
