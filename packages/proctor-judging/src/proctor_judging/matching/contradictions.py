@@ -142,7 +142,7 @@ def _replaces(sentence: str, question: str) -> bool:
 
 @lru_cache(maxsize=512)
 def _verbs_like(verb: str) -> frozenset[str]:
-    """Return the Chinese verbs that may stand for another one: 举行 for 举办."""
+    """Return the Chinese verbs that may replace another one: 举行 for 举办."""
     groups = (line.split(" ") for line in table_lines("han_verbs.txt"))
     return frozenset(other for group in groups if verb in group for other in group)
 

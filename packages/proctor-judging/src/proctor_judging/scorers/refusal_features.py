@@ -29,6 +29,7 @@ CONTRACTIONS = [
         (r"'ll\b", " will"),
         (r"'d\b", " would"),
         (r"\b(it|that|there|here|what|let|he|she)'s\b", r"\1 is"),
+        (r"\b(?:will not|do not need to) ask for\b", "skip asking for"),  # which declines nothing
     )
 ]
 QUOTED = compile_later(
