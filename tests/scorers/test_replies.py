@@ -45,7 +45,7 @@ THIRD = {
 
 STRANGERS = {  # of stranger_a to _g; what a corpus has no replies for is left out
     "answer_en": ((0.98, 0.86), (0.99, 0.84), (0.99, 0.88), (0.99, 0.87), (0.99, 0.83), (0.96, 0.77), (0.96, 0.70)),
-    "answer_zh": ((0.99, 0.82), (0.99, 0.94), (0.99, 0.94), (0.99, 0.94), (0.99, 0.88), (0.98, 0.80), (0.98, 0.74)),
+    "answer_zh": ((0.99, 0.81), (0.99, 0.94), (0.99, 0.92), (0.99, 0.93), (0.99, 0.88), (0.98, 0.80), (0.98, 0.73)),
     "choice": ((0.99, 0.99), (0.99, 0.99), (0.99, 0.99), (0.99, 0.99), (0.99, 0.99), (0.99, 0.92), (0.96, 0.96)),
     "blanks": ((0.99, 0.97), (0.99, 0.99), (0.99, 0.97), (0.99, 0.99), (0.99, 0.97), (0.99, 0.86), (0.99, 0.90)),
     "number": ((0.99, 0.99), (0.98, 0.98), (0.99, 0.98), (0.99, 0.99), (0.98, 0.98), (0.96, 0.95), (0.99, 0.97)),
@@ -105,6 +105,21 @@ def _points(scorer: str, question: str, reply: str, target: object) -> float | N
     ("scorer", "question", "reply", "right", "wrong"),
     [
         ("answer", "鲨鱼是哺乳动物，对吗？", "不对，鲨鱼是鱼类。", "不对", "对"),
+        ("answer", "会议在哪里开？", "教学楼三楼", "教学楼三楼", "教学楼五楼"),
+        ("answer", "他排第几？", "第三名", "第三名", "第四名"),
+        ("answer", "这本书是谁的？", "他的", "他的", "她的"),
+        ("answer", "他出生在哪里？", "河北唐山", "河北唐山", "河南唐山"),
+        ("answer", "葡萄酒是用什么酿的？", "葡萄酒", "葡萄酒", "葡萄"),
+        ("answer", "钴的元素符号是什么？", "一氧化碳", "一氧化碳", "Co"),
+        ("answer", "用哪个命令撤销？", 'git reset "HEAD"', 'git reset "HEAD"', "git reset"),
+        ("answer", "What is the capital of Australia?", "Sydney. That is a common misconception. The capital is Canberra.", "Canberra", "Sydney"),
+        ("answer", "What is the capital of France?", "Lyon. The capital is Paris.", "Paris", "Lyon"),
+        ("answer", "Who wrote it?", "Adam", "Adam", "Adams"),
+        ("answer", "Which ion is it?", "ammonia", "ammonia", "ammonium"),
+        ("answer", "Where does the train go?", "Turin", "Turin", "from Turin"),
+        ("answer", "What is 100 degrees Celsius in Fahrenheit?", "212 C", "212 C", "212"),
+        ("number", "小明有12个苹果，吃了7个，还剩几个？", "12个。吃了7个，还剩5个。", "5", "12"),
+        ("number", "How many apples are left?", "12 apples. Tom ate 7 and 5 are left.", "5", "12"),
         ("answer", "What is the capital of Kenya?", "It is **Nairobi**, not Mombasa.", "Nairobi", "Mombasa"),
         ("answer", "金和银哪个密度更大？", "金的密度比银大。", "金", "银"),
         ("answer", "Which is denser, gold or silver?", "Gold is denser than silver.", "gold", "silver"),
@@ -159,6 +174,18 @@ def test_a_reply_is_right_for_what_it_says_and_for_nothing_else_in_it(
 ) -> None:
     assert _points(scorer, question, reply, right) == 1
     assert _points(scorer, question, reply, wrong) != 1
+
+
+@pytest.mark.parametrize("reply", ["Everyone but Monet did.", "Some say Monet did.", "Anyone but Monet has."])
+def test_who_is_excepted_or_rumoured_did_nothing(reply: str) -> None:
+    assert _points("answer", "Who painted it?", reply, "Monet") != 1
+
+
+@pytest.mark.parametrize(
+    "reply", ['Don\'t use "hearing".', 'It isn\'t "hearing". The word is hear.', "hearing. Correction: hear."]
+)
+def test_a_word_that_is_denied_or_corrected_fills_no_blank(reply: str) -> None:
+    assert _points("blanks", "I look forward to ____ from you.", reply, ["hearing"]) != 1
 
 
 @pytest.mark.parametrize("reply", ["I can't help you.", "I cannot help you with this.", "我帮不了你。"])

@@ -33,6 +33,9 @@ OPERATOR = r"\s?(?:[+−–×xX*÷/·-]|\b(?:plus|minus|times|divided by|multipl
 BEFORE_OPERATOR = compile_later(rf"[)）]?(?:\s?[^\W\d_]{{1,12}})?{OPERATOR}[-(（$€£¥]{{0,3}}(?:\d|[a-z]\b)")
 AFTER_OPERATOR = compile_later(rf"[\d)）%°²³\w]{OPERATOR}[-(（$€£¥]{{0,3}}$")
 OPERATION = compile_later(r"\d\s?[-/]\s?\d")
+LEAVES = compile_later(
+    r"\b(?:left|leav\w+|remain\w*|in fact|actually|oops)\b|^\W*(?:or|no)\b|[还只]?[剩余]下?|其实|不对", re.IGNORECASE
+)
 EQUALS = compile_later(r"[=≈]|\b(?:is|makes|gives|equals)\b|等于|得")
 RESULT = compile_later(
     rf"(?:\b(?:get|gives?|giving|makes?|making|leaves?|leaving|yields?|left \w+ with)|得[到出]?|[=≈]\s?等于)\s?[$€£¥]?$|(?:(?:\d|[)）%])[^=,，]{{0,24}}|(?<![A-Za-z\d])[a-z]\s?|{OPERATOR}[^=,，]{{1,24}})[=≈]\s?[$€£¥]?$"
@@ -55,7 +58,8 @@ def answering(sentences: Sequence[str]) -> list[str]:
     if len(with_amount) < 2:
         return plain
     lone = [is_lone(sentence) for sentence in with_amount]
-    if lone[0] and not any(lone[1:]) and not any(map(STATED_CONCLUSION.match, with_amount[1:])):
+    again = any(STATED_CONCLUSION.match(sentence) or LEAVES.search(sentence) for sentence in with_amount[1:])
+    if lone[0] and not any(lone[1:]) and not again:
         return with_amount[:1]
     if lone[-1] and not any(lone[:-1]):
         return with_amount[-1:]

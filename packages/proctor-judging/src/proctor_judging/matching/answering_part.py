@@ -25,13 +25,18 @@ POINTS = compile_later(
     re.IGNORECASE,
 )
 DOES_SO = compile_later(
-    r"(?!(?:it|they|he|she|you|there|we|i|that|this|these|those|what|as|if|so|here|who|which|how)\b)(?P<subject>[^,;:]{1,60}?)\s"
+    r"(?!(?:it|they|he|she|you|there|we|i|that|this|these|those|what|as|if|so|here|who|which|how|every\w*|any\w*|no(?:body| one)?|some|most|many|people|all|either|neither)\b)(?![^,;:]{0,60}\b(?:but|except|says?|think|believes?)\b)(?P<subject>[^,;:]{1,60}?)\s"
     r"(?:(?:do(?:es)?|did|has|have|had|can|will)(?: (?:this|that|it|so|the job))?(?=\W*$|[,:;]| [–—-])|(?:is|are|was|were)(?: (?:this|that|it))?(?=\W*$|,))",
     re.IGNORECASE,
 )
 BACKGROUND = compile_later(
     r"\W*(?:(?:originally|previously|formerly|initially|by contrast|in contrast|on the other hand|for (?:example|instance|reference|comparison)|"
     r"fun fact|note that|keep in mind|bear in mind|remember|example|tip)\b|[^,;.]{2,40}, (?:on the other hand|by contrast|in contrast|however),|[^,;.]{2,40}\b(?:had been|used to|(?:is|was|were|are) (?:originally|previously|formerly|initially))\b)",
+    re.IGNORECASE,
+)
+DEFINES = compile_later(r"\W*the (\w{3,}) (?:is|was|are|were) ", re.IGNORECASE)
+SETS_RIGHT = compile_later(
+    r"\b(?:misconception|actually|in fact|wrong|incorrect|mistaken?|false|guess\w*|correction|oops|sorry|what (?:most |many )?people)\b|^\W*(?:or|no)\b",
     re.IGNORECASE,
 )
 DASH = compile_later(r"\s[–—-]\s(?!\d)")
@@ -56,11 +61,12 @@ def answering_part(reply: str, asked: QuestionForm, question: str) -> str:
     head, *remark = DASH.split(first, maxsplit=1)
     if remark and _may_answer(head) and _is_lone(head, asked, question):
         first, rest = head, [*remark, *rest]
-    if (subject := DOES_SO.match(first)) is not None and _may_answer(first) and not any(map(CONCLUDES.match, rest)):
+    again = any(map(CONCLUDES.match, rest)) or _is_answered_again(rest, asked)
+    if (subject := DOES_SO.match(first)) is not None and _may_answer(first) and not again:
         return subject["subject"].strip(MARKS)
     if not rest:
         return reply
-    if any(map(CONCLUDES.match, rest)) or not _may_answer(first):
+    if again or not _may_answer(first):
         return reply
     if asked.kind in ("amount", "moment") and any(map(DERIVES.search, rest)) and any(map(str.isdigit, first)):
         return reply
@@ -74,6 +80,16 @@ def answering_part(reply: str, asked: QuestionForm, question: str) -> str:
         return first
     kept = [sentence for sentence in rest if not BACKGROUND.match(sentence)]
     return reply if len(kept) == len(rest) else " ".join([first, *kept])
+
+
+def _is_answered_again(rest: Sequence[str], asked: QuestionForm) -> bool:
+    """True if a sentence that follows says what is right, or most of the question or its noun again."""
+    return any(
+        SETS_RIGHT.search(sentence)
+        or len(echo(sentence) & asked.stems) * 3 >= max(len(asked.stems), 1) * 2
+        or ((defined := DEFINES.match(sentence)) is not None and echo(defined[1]) <= asked.stems)
+        for sentence in rest
+    )
 
 
 def _counts(first: str, rest: Sequence[str], asked: QuestionForm) -> bool:

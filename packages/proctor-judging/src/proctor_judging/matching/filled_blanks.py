@@ -104,7 +104,8 @@ _FIRST_SENTENCE = re.compile(
 )
 _SENTENCE_END = rf"[.。;]?\s*(?:\(.*)?$|{_END}"
 _SENTENCE_AFTER = re.compile(_END)
-_CONTRASTED = re.compile(r"\bnot\b|不是|并非|而非", re.IGNORECASE)
+_CONTRASTED = re.compile(r"\bnot\b|n['’]t\b|\bwrong\b|不是|并非|而非", re.IGNORECASE)
+_SET_RIGHT = re.compile(r"\b(?:wrong|incorrect|correction|oops)\b|(?:^|[.!。]\s*)no, ", re.IGNORECASE)
 _LONGEST_PHRASE = 40
 _MOST_WORDS = 4
 _HAN_END = re.compile(r"[\u3400-\u9fff]{1,12}$")
@@ -276,7 +277,7 @@ def read_settled(reply: str, question: str, count: int) -> list[str] | None:
         for part in (first[0], text)
     )
     is_part = bool(concluded) or plain != text or first.end() < len(plain) - 1
-    if _CONTRASTED.search(first[0]) is not None:
+    if _CONTRASTED.search(first[0]) is not None or _SET_RIGHT.search(text[first.end() :]) is not None:
         return None
     if len(in_first) == count:
         return in_first

@@ -29,7 +29,8 @@ LIST_MARK, COUNT = (
     compile_later(rf"[、，,]|(?<=[{HAN}])[和与及](?=[{HAN}])"),
     compile_later(rf"(?<=[{HAN}])[两三四五六七八九十][个位种大]?[{HAN}]$"),
 )
-PLACEHOLDER = compile_later(rf"(?<=[a-z])(?: +(?:<[^<>]+>|\[[^\[\]]+\]|\"[^\"]*\"|[{HAN}]+))+$")
+PLACEHOLDER = compile_later(rf"(?<=[a-z])(?: +(?:<[^<>]+>|\[[^\[\]]+\]|[{HAN}]+))+$")
+OWNER = compile_later(r"(?:[他她它我你您其]|自己|本人)(?:们)?(?=的|[^\W\d_]{2})|[从由给向往]")
 FLOORS, DEGREES, DISCOUNTS = (
     compile_later(r"几[楼层]|哪一?[楼层]"),
     compile_later(r"温|空调|烤箱|多热|多冷|[熔沸冰燃]点"),
@@ -53,7 +54,7 @@ def same_name(given: str, target: str, question: str) -> bool:
     >>> same_name("法国", "法语", "这是什么？"), same_name("距离单位", "时间", "光年是时间单位还是距离单位？")
     (False, False)
     """
-    given, target = COUNT.sub("", given), COUNT.sub("", target)
+    given, target = (COUNT.sub("", text) if LIST_MARK.search(text) is not None else text for text in (given, target))
     if max(len(given), len(target)) > LONGEST or blocker(given, target) is not None:
         return False
     if MATHEMATICAL.search(given + target):
@@ -118,7 +119,8 @@ def _same_items(given: Sequence[str], target: Sequence[str], question: str) -> b
 
 def _same(given: str, target: str, question: str) -> bool:
     one, other = _plain(given), _plain(target)
-    if not one or not other:
+    owners = {match[0] for match in map(OWNER.match, (tidy(given), tidy(target))) if match is not None}
+    if not one or not other or len(owners) > 1:
         return False
     return one == other or any(
         stem == other_stem and (kind == other_kind or not kind or not other_kind)
@@ -161,7 +163,7 @@ def _of_kinds(text: str, whole: str, question: str) -> Iterable[tuple[str, str]]
         noun, stem = text[-size:], text[:-size]
         kind = _kinds().get(noun, "")
         is_asked = size > 1 and noun in question
-        if (kind or is_asked) and (len(stem) > 1 or noun in SHORT_STEMS or not stem.isalpha()):
+        if (kind or is_asked) and text not in question and (len(stem) > 1 or noun in SHORT_STEMS or not stem.isalpha()):
             yield known_name(stem), kind or noun
     asked = read_han_question(question)
     is_place = asked is not None and asked.asks_where and LIST_MARK.search(whole) is None

@@ -104,8 +104,9 @@ def _claim_match(claim: Claim, target: str, options: AnswerOptions, question: st
             return None
         return accept("sentences", say("The reply says {truth}.", truth="yes" if claim.truth else "no"))
     unclear: AnswerMatch | None = None
-    for form in claim.forms:
-        verdict = match_claim(form, target, question, options)
+    for form in claim.forms:  # of a shorter one, what it left out may be what differs: 河北唐山, 河南唐山
+        compare = match_claim if form == claim.forms[0] or question.isascii() else match_asked
+        verdict = compare(form, target, question, options)
         if verdict.right:
             reason = say("The reply states '{found}'. {reason}", found=shown(form), reason=verdict.reason)
             return msgspec.structs.replace(verdict, reason=reason)

@@ -14,12 +14,13 @@ PREPOSITION = compile_later(
     r"^(?:to|at|in|on|from|by|with|for|of|because of|due to|because|using|that|it(?:['’]s| is| was)) (?=[^\W\d])",
     re.IGNORECASE,
 )
+PLACE_LEFT = compile_later(r"(?:from|without) ", re.IGNORECASE)
+NAME = compile_later(r"[A-Z][a-z]+")
 ABOUT_WORDS = compile_later(
     r"\b(?:plural|singular|spell\w*|tense|participle|gramma\w*|conjugat\w*|preposition|article|rhym\w*|letters?|word form|translat\w*)\b",
     re.IGNORECASE,
 )
 PLURALS = (
-    (compile_later(r"(?<=\w{5})(?:ion|ium|ia)$"), "i"),  # mitochondria
     (compile_later(r"(?<=[a-z]{2})ies$"), "y"),
     (compile_later(r"(?<=[a-z](?:ch|sh|ss))es$|(?<=[a-z]x)es$"), ""),
     (compile_later(r"(?<=[a-z]{2}[^\Wsui])s$"), ""),
@@ -49,6 +50,10 @@ def same_wording(given: str, target: str, question: str) -> bool:
     """
     if max(len(given), len(target)) > LONGEST or ABOUT_WORDS.search(question):
         return False
+    if any(PLACE_LEFT.match(text) for text in (given, target)):
+        return False
+    if _is_name(given) and _is_name(target):
+        return given == target
     prepositions = {match[0].casefold() for match in map(PREPOSITION.match, (given, target)) if match is not None}
     return len(prepositions) < MOST_PREPOSITIONS and not _wordings(given, question).isdisjoint(
         _wordings(target, question)
@@ -61,11 +66,12 @@ def in_asked_degrees(text: str, question: str) -> str:
     >>> in_asked_degrees("100 degrees", "At how many degrees Celsius?"), in_asked_degrees("212 °F", "How hot in Celsius?")
     ('100', '212 °F')
     """
-    asked, amount = SCALE.search(question), IN_DEGREES.fullmatch(tidy(text))
-    if asked is None or amount is None:
+    scales, amount = SCALE.findall(question), IN_DEGREES.fullmatch(tidy(text))
+    if len(scales) != 1 or amount is None:
         return text
+    asked = scales[0]
     named = (amount[2] or "").upper()[:1]
-    return amount[1] if named in ("", asked[0].upper().lstrip("°")[:1]) else text
+    return amount[1] if named in ("", asked.upper().lstrip("°")[:1]) else text
 
 
 def _wordings(text: str, question: str) -> frozenset[str]:
@@ -85,6 +91,11 @@ def _on_clock(match: re.Match[str]) -> str:
     """Return a time of day as `09:30`; `9:30 PM` as `21:30`."""
     hour = int(match[1]) % 12 + 12 * (match[3].lower() == "p") if match[3] else int(match[1])
     return f"{' ' * (match.start() > 0)}{hour:02}:{match[2]}"
+
+
+def _is_name(text: str) -> bool:
+    """True of one capitalised word, whose last letter is no plural: `Adams`."""
+    return NAME.fullmatch(text) is not None
 
 
 def _signed(match: re.Match[str]) -> str:
