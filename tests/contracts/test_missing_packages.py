@@ -24,12 +24,13 @@ from proctor.cli import app, tree
 from proctor.core.errors import BadInput
 from proctor.models.named import model
 from proctor.registry import load_object, offered
-from proctor.trajectory_matching.arguments import right
 
 Path("q.jsonl").write_text('{"id": "a", "question": "1 + 1?", "target": "2"}')
 Path("case.evalset.json").write_text("{}")
 for kind in ("arrow", "parquet", "xlsx"):
     Path(f"q.{kind}").touch()
+calls = [{"name": "f", "arguments": {"x": 1}, "match": {"x": {"schema": {}}}}]
+Path("calls.jsonl").write_text(json.dumps({"id": "a", "question": "1?", "target": calls}))
 Path("spans.jsonl").write_text('{"traceId": "a", "spanId": "b"}')
 Path("article.toml").write_text("[single_choice]\\nstrict_mode = true")
 
@@ -70,7 +71,7 @@ ask = {
     "proctor.imports": lambda name: call("runs", "import", "q.jsonl", "--format", name),
     "proctor.judges": lambda name: call(*plain, "--agent", "baseline:null", "--scorer", f"{name}:./mine.toml"),
     "proctor.looks": lambda name: call(*run, "--agent", "baseline:null", f"--{name}", "accuracy >= 0.5"),
-    "proctor.matchers": lambda name: take(right, 1, 1, {name: {}}, 0.0),
+    "proctor.matchers": lambda name: call("run", "calls.jsonl", "--scorer", "trajectory", "--agent", "baseline:null", "--store", "r.db"),
     "proctor.models": lambda name: take(model, f"{name}:x", {}),
     "proctor.names": lambda name: take(star, name),
     "proctor.live_traces": lambda name: call(*run, "--agent", "baseline:null", "--trace-to", "http://127.0.0.1:9/v1/traces"),

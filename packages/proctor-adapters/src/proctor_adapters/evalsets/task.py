@@ -13,7 +13,7 @@ from proctor.core.parts import TaskFilesPart
 from proctor.core.sample import File, JsonObject, Message, Part, Sample, Text, ToolCall, ToolResult, Turn
 from proctor.core.task import Task, User
 from proctor.core.trajectory import Step, Trajectory
-from proctor.trajectory_matching.arguments import check_code
+from proctor.trajectory_matching.arguments import check_matchers
 from proctor_adapters.evalsets import cases, criteria
 from proctor_adapters.evalsets.criteria import EvalCriteria
 from proctor_adapters.evalsets.custom import KEY as CUSTOM
@@ -187,9 +187,8 @@ def _source(
         chosen = criteria.read(Path(config).expanduser(), allow_code=allow_code)
     else:
         chosen = criteria.criteria_next_to(file, allow_code=allow_code)
-    if not allow_code:
-        for case in eval_set.eval_cases:
-            check_code(case.extra.get("trajectory"), where=f"{file}, '{case.eval_id}'")
+    for case in eval_set.eval_cases:
+        check_matchers(case.extra.get("trajectory"), where=f"{file}, '{case.eval_id}'", allow_code=allow_code)
     return EvalSetSource(
         path=file,
         loaded=loaded,

@@ -1,6 +1,6 @@
 """Find the part of an English reply that answers: what follows a full answer is background, and claims nothing.
 
-`443. Port 80 is for plain HTTP.` has answered with its first words, `It's on Sunday now. It was planned for Saturday.` with its first sentence.
+`443. FTP listens on 21.` has answered with its first words, `It's on Sunday now. It was planned for Saturday.` with its first sentence.
 """
 
 import re
@@ -47,7 +47,7 @@ def answering_part(reply: str, asked: QuestionForm, question: str) -> str:
     """Return the part of a reply that answers its question; the whole reply where it concludes, corrects itself or does not show one.
 
     >>> from proctor_judging.matching.asked import read_asked
-    >>> answering_part("443. Port 80 is for plain HTTP.", read_asked("Which port is it?"), "Which port is it?")
+    >>> answering_part("443. FTP listens on 21.", read_asked("Which port is it?"), "Which port is it?")
     '443'
     >>> answering_part("There is one. So it is 5.", read_asked("Which port is it?"), "Which port is it?")
     'There is one. So it is 5.'
@@ -86,7 +86,7 @@ def _is_answered_again(rest: Sequence[str], asked: QuestionForm) -> bool:
     """True if a sentence that follows says what is right, or most of the question or its noun again."""
     return any(
         SETS_RIGHT.search(sentence)
-        or len(echo(sentence) & asked.stems) * 3 >= max(len(asked.stems), 1) * 2
+        or len(echo(sentence) & asked.stems) * 3 > max(len(asked.stems), 1) * 2
         or ((defined := DEFINES.match(sentence)) is not None and echo(defined[1]) <= asked.stems)
         for sentence in rest
     )

@@ -418,19 +418,18 @@ def _check_row(row: DataRow, shape: Shape, row_by_id: dict[str, int], *, allow_c
             row=row_by_id[sample.id],
         )
     row_by_id[sample.id] = row.number
-    if not allow_code:
-        _check_code(sample, row.where)
+    _check_matchers(sample, row.where, allow_code=allow_code)
     return sample
 
 
-def _check_code(sample: Sample, where: object) -> None:
+def _check_matchers(sample: Sample, where: object, *, allow_code: bool) -> None:
     references = [
         value for value in (sample.target, sample.meta.get("trajectory")) if not isinstance(value, str | None)
     ]
     if references:
-        from proctor.trajectory_matching.arguments import check_code  # slow to load, and most targets are texts
+        from proctor.trajectory_matching.arguments import check_matchers  # slow to load, and most targets are texts
 
-        check_code(*references, where=where)
+        check_matchers(*references, where=where, allow_code=allow_code)
 
 
 def _scorers(columns: FileColumns, checked: _Checked) -> tuple[str, ...]:

@@ -19,14 +19,19 @@ ABSENT = object()
 MATCHERS = ("any", "ignore", "regex", "tolerance", "absolute", "one_of", "schema", "function")
 
 
-def check_code(*references: object, where: object) -> None:
-    """Refuse matchers that run a function: a data file may not name code unless the user allowed it.
+def check_matchers(*references: object, where: object, allow_code: bool = False) -> None:
+    """Refuse matchers that run a function, unless the user allowed what a data file names, and those whose package is missing.
 
     Raises:
         BadInput: names the function.
+        MissingExtra: a matcher `schema` needs what is not installed.
     """
     for reference in references:
-        for name in _functions(reference):
+        for word, name in _matchers(reference):
+            if word == "schema":
+                _schema_matcher()
+            if word != "function" or allow_code:
+                continue
             raise BadInput(
                 "{where}: a matcher runs code that the file names: {function}. Look at it, then allow it with --set allow_code=true.",
                 where=where,
@@ -34,19 +39,19 @@ def check_code(*references: object, where: object) -> None:
             )
 
 
-def _functions(value: object, *, in_match: bool = False) -> Iterator[str]:
-    """Yield the functions that matchers in a reference name; arguments are only compared, so nothing in them is one."""
+def _matchers(value: object, *, in_match: bool = False) -> Iterator[tuple[str, str]]:
+    """Yield the matchers in a reference by their word; arguments are only compared, so nothing in them is one."""
     if isinstance(value, list | tuple):
         for item in value:
-            yield from _functions(item, in_match=in_match)
+            yield from _matchers(item, in_match=in_match)
     elif isinstance(value, Mapping):
         for key, inner in value.items():
-            if in_match and key == "function":
-                yield str(inner)
+            if in_match and key in ("function", "schema"):
+                yield key, str(inner)
             elif key == "match" and isinstance(inner, Mapping):  # by argument, one of which may be called `function`
-                yield from _functions([*inner.values()], in_match=True)
+                yield from _matchers([*inner.values()], in_match=True)
             elif key != "arguments":
-                yield from _functions(inner, in_match=in_match)
+                yield from _matchers(inner, in_match=in_match)
 
 
 class ArgumentRules(msgspec.Struct, frozen=True, kw_only=True):

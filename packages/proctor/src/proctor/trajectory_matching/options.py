@@ -10,7 +10,7 @@ from proctor.config import converted
 from proctor.core.sample import Sample, ToolCall
 from proctor.core.trajectory import Trajectory
 from proctor.trajectory_matching import expectation
-from proctor.trajectory_matching.arguments import ArgumentFault, ArgumentRules
+from proctor.trajectory_matching.arguments import ArgumentFault, ArgumentRules, check_matchers
 from proctor.trajectory_matching.compare import CallComparison, compare
 from proctor.trajectory_matching.expectation import ExpectedCall, Order, Policy
 from proctor.trajectory_matching.explain import shown, sides
@@ -59,6 +59,7 @@ def options_of(sample: Sample, **fixed: Any) -> CallMatchOptions:
 
 def how_of(options: CallMatchOptions, defaults: Mapping[str, Mapping[str, object]]) -> How:
     """Return the options in the form that comparisons use; `defaults` are those in the schemas of tools."""
+    check_matchers({"match": options.match}, where="trajectory", allow_code=True)
     by_tool = options.arguments if isinstance(options.arguments, dict) else {}
     rules = ArgumentRules(
         policy="equal" if isinstance(options.arguments, dict) else options.arguments,
