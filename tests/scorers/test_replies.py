@@ -114,6 +114,10 @@ def _points(scorer: str, question: str, reply: str, target: object) -> float | N
         ("answer", "用哪个命令撤销？", 'git reset "HEAD"', 'git reset "HEAD"', "git reset"),
         ("answer", "What is the capital of Australia?", "Sydney. That is a common misconception. The capital is Canberra.", "Canberra", "Sydney"),
         ("answer", "What is the capital of France?", "Lyon. The capital is Paris.", "Paris", "Lyon"),
+        ("answer", "What is the capital of Australia?", "Sydney. That would be wrong. It is Canberra.", "Canberra", "Sydney"),
+        ("answer", "What is the capital of Australia?", "Sydney – no, Canberra.", "Canberra", "Sydney"),
+        ("answer", "谁设立了它？", "诺贝尔奖", "诺贝尔奖", "诺贝尔"),
+        ("answer", "What does he wear to read?", "glass", "glass", "glasses"),
         ("answer", "Who wrote it?", "Adam", "Adam", "Adams"),
         ("answer", "Which ion is it?", "ammonia", "ammonia", "ammonium"),
         ("answer", "Where does the train go?", "Turin", "Turin", "from Turin"),
@@ -174,6 +178,17 @@ def test_a_reply_is_right_for_what_it_says_and_for_nothing_else_in_it(
 ) -> None:
     assert _points(scorer, question, reply, right) == 1
     assert _points(scorer, question, reply, wrong) != 1
+
+
+@pytest.mark.parametrize(
+    ("question", "reply", "targets"),
+    [
+        ("What is the capital of Australia?", "Canberra. Or Sydney.", ("Canberra", "Sydney")),
+        ("澳大利亚的首都是哪里？", "堪培拉。或者悉尼。", ("堪培拉", "悉尼")),
+    ],
+)
+def test_of_two_answers_neither_counts(question: str, reply: str, targets: tuple[str, ...]) -> None:
+    assert [_points("answer", question, reply, target) for target in targets] == [None, None]
 
 
 @pytest.mark.parametrize("reply", ["Everyone but Monet did.", "Some say Monet did.", "Anyone but Monet has."])

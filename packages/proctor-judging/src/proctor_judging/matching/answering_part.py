@@ -35,10 +35,7 @@ BACKGROUND = compile_later(
     re.IGNORECASE,
 )
 DEFINES = compile_later(r"\W*the (\w{3,}) (?:is|was|are|were) ", re.IGNORECASE)
-SETS_RIGHT = compile_later(
-    r"\b(?:misconception|actually|in fact|wrong|incorrect|mistaken?|false|guess\w*|correction|oops|sorry|what (?:most |many )?people)\b|^\W*(?:or|no)\b",
-    re.IGNORECASE,
-)
+TAKES_BACK = compile_later(r"\b(?:actually|in fact|wrong|oops)\b|^\W*(?:or|no)\b", re.IGNORECASE)
 DASH = compile_later(r"\s[–—-]\s(?!\d)")
 MOST_WORDS = 8
 
@@ -83,9 +80,9 @@ def answering_part(reply: str, asked: QuestionForm, question: str) -> str:
 
 
 def _is_answered_again(rest: Sequence[str], asked: QuestionForm) -> bool:
-    """True if a sentence that follows says what is right, or most of the question or its noun again."""
+    """True if a sentence that follows takes an answer back, or says most of the question again, or what its noun is."""
     return any(
-        SETS_RIGHT.search(sentence)
+        TAKES_BACK.search(sentence)
         or len(echo(sentence) & asked.stems) * 3 > max(len(asked.stems), 1) * 2
         or ((defined := DEFINES.match(sentence)) is not None and echo(defined[1]) <= asked.stems)
         for sentence in rest

@@ -135,6 +135,10 @@ WEEKDAY = compile_later(
     r"\b(?P<day>(?:next |this )?(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day(?: morning| afternoon| evening)?)(?:,| at|, at)?\s$"
 )
 TO_ANOTHER = compile_later(r"\d\s?[-–~]\s?$")  # 3-5 days
+OR_ELSE = compile_later(
+    r"([^.!?。！？\n]{1,40})[.!。！]\s*(?:or\s(?:maybe |perhaps )?|或者?(?:可能)?(?:是)?)([^.!?,。！？，\n]{1,40})[.!。！]?\s*",
+    re.IGNORECASE,
+)
 MOST_READINGS = PAIR = 2
 FEW_WORDS, FEW_CHARACTERS = 3, 8
 
@@ -172,6 +176,8 @@ def read_claims(reply: str, question: str = "", *, guesses: bool = False) -> Cla
     ((), ())
     """
     question = question if echo(question) else ""
+    if (either := OR_ELSE.fullmatch(reply.strip())) is not None:
+        return Claims(None, (Claim((either[1],)), Claim((either[2],))))
     given, whole = final_answer(reply), reply.strip()
     reply = without_examples(plain_reply(reply))
     if (given is None or given == whole) and HAN_WORD.search(reply) is None and question:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from proctor_judging.matching.marked_answers import half_width, last_announced, last_boxed, without_thoughts
+from proctor_judging.matching.sentences import corrected
 from proctor_judging.matching.text import negations, tidy
 from proctor_judging.matching.unit_table import read_unit
 
@@ -105,7 +106,6 @@ _FIRST_SENTENCE = re.compile(
 _SENTENCE_END = rf"[.。;]?\s*(?:\(.*)?$|{_END}"
 _SENTENCE_AFTER = re.compile(_END)
 _CONTRASTED = re.compile(r"\bnot\b|n['’]t\b|\bwrong\b|不是|并非|而非", re.IGNORECASE)
-_SET_RIGHT = re.compile(r"\b(?:wrong|incorrect|correction|oops)\b|(?:^|[.!。]\s*)no, ", re.IGNORECASE)
 _LONGEST_PHRASE = 40
 _MOST_WORDS = 4
 _HAN_END = re.compile(r"[\u3400-\u9fff]{1,12}$")
@@ -263,7 +263,7 @@ def read_settled(reply: str, question: str, count: int) -> list[str] | None:
     >>> read_settled("最大的是亚洲，最小的是大洋洲。", "面积最大的洲是____，最小的洲是____。", 2)
     ['亚洲', '大洋洲']
     """
-    text = without_thoughts(reply)[-MOST_CHARACTERS:].replace("**", "").replace("`", "").strip()
+    text = corrected(without_thoughts(reply)[-MOST_CHARACTERS:].replace("**", "").replace("`", ""))
     if concluded := list(_CONCLUDED.finditer(text)):
         text = text[concluded[-1].end() :]
     plain = _LEAD.sub("", text, count=1)
@@ -277,7 +277,7 @@ def read_settled(reply: str, question: str, count: int) -> list[str] | None:
         for part in (first[0], text)
     )
     is_part = bool(concluded) or plain != text or first.end() < len(plain) - 1
-    if _CONTRASTED.search(first[0]) is not None or _SET_RIGHT.search(text[first.end() :]) is not None:
+    if _CONTRASTED.search(first[0]) is not None:
         return None
     if len(in_first) == count:
         return in_first

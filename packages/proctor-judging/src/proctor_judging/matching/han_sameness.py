@@ -43,6 +43,7 @@ MEASURE = compile_later(r"(?:几|多少)([^度折\W])")
 COMPLEXITY = compile_later(r"^[OoΘΩ]\(.*\)$")
 WEEK, DAY = compile_later("星期|礼拜"), compile_later("(?:[上下本这]?周[一二三四五六日天]|[今明后昨前]天)(?=.)")
 LONGEST_AMOUNT = 16
+ANOTHER_THING = frozenset(("奖", "酒", "茶", "病"))  # than what its name has before
 SHORT_STEMS = frozenset(("色", "颜色", "朝", "代", "朝代", "字", "族", "性", "队", "国", "市", "省", "型", "层", "楼"))
 
 
@@ -123,7 +124,8 @@ def _same(given: str, target: str, question: str) -> bool:
     if not one or not other or len(owners) > 1:
         return False
     return one == other or any(
-        stem == other_stem and (kind == other_kind or not kind or not other_kind)
+        stem == other_stem
+        and (kind == other_kind or (not (kind and other_kind) and (kind or other_kind) not in ANOTHER_THING))
         for stem, kind in _stems(one, given, question)
         for other_stem, other_kind in _stems(other, target, question)
     )
@@ -152,7 +154,6 @@ def _plain(text: str) -> str:
 
 @lru_cache(maxsize=2048)
 def _stems(text: str, whole: str, question: str) -> frozenset[tuple[str, str]]:
-    """Return a text of no kind, and without the noun or the region that says of which kind it is or where, with that."""
     return frozenset(_of_kinds(text, whole, question))
 
 

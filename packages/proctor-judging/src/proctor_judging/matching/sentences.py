@@ -52,7 +52,9 @@ CORRECTION = compile_later(
     r"(?:actually,?\s(?=it|the\b|no\b|that\b|i\b|[A-Z\d])|wait\b[,.!]?|correction\b[:,]?|i mean[,:]?\s|scratch that\b[,.]?|on second "
     r"thoughts?\b,?|let me (?:correct|fix) (?:that|this|myself)[.:,]?|just kidding[,.!]?|i (?:made a mistake|was wrong|misspoke)[.:,]?|my mistake[,.:]?|"
     r"(?:等等|等一下|更正|我?[说搞算弄]错了|纠正一下|不对)[，,。：:！!])|(?<=[.,!?])\s{1,3}no[,:]\s(?=it|the|[A-Z\d])"
-    r"|(?<=\s[—–-])\s{0,2}(?:nope|no),\s(?:sorry|wait|actually|it['’]s|that['’]s)\b,?\s(?=\S)|(?<=[.…,!?—–-])\s{0,2}sorry,\s(?=it|the|an?\s|[A-Z\d])|(?<=[。，！？])不[，,]\s?(?:应该)?(?=是)",
+    r"|(?<=\s[—–-])\s{0,2}(?:nope|no),\s(?:sorry|wait|actually|it['’]s|that['’]s)\b,?\s(?=\S)|(?<=\w\s[—–-])\s{0,2}no,\s(?=[A-Z][\w' ]{1,30}\W*$)|(?<=[.!;—–-])\s{0,3}(?:but\s)?(?:that|this)(?:['’]s| is| was| would be)\s(?:an?\s)?(?:common\s)?"
+    r"(?:misconception|mistake|myth|wrong|incorrect|false|not (?:right|correct|true)|what (?:most |many )?people (?:say|think|believe))\b[.,;:—–-]?"
+    r"|(?<=[.…,!?—–-])\s{0,2}sorry,\s(?=it|the|an?\s|[A-Z\d])|(?<=[。，！？])不[，,]\s?(?:应该)?(?=是)",
     re.IGNORECASE,
 )
 SLIP = compile_later(

@@ -25,6 +25,7 @@ PLURALS = (
     (compile_later(r"(?<=[a-z](?:ch|sh|ss))es$|(?<=[a-z]x)es$"), ""),
     (compile_later(r"(?<=[a-z]{2}[^\Wsui])s$"), ""),
 )
+ANOTHER_THING = frozenset(("arms", "customs", "glasses", "goods", "manners", "spirits", "works"))  # than the singular
 ORDINALS = {"first": "1", "second": "2", "third": "3", "fourth": "4", "i": "1", "ii": "2", "iii": "3", "iv": "4"}
 ORDINALS |= {"one": "1", "two": "2", "three": "3", "four": "4"}
 ORDINAL_FIRST = compile_later(r"^(first|second|third|fourth) (\D{3,})$")
@@ -50,7 +51,7 @@ def same_wording(given: str, target: str, question: str) -> bool:
     """
     if max(len(given), len(target)) > LONGEST or ABOUT_WORDS.search(question):
         return False
-    if any(PLACE_LEFT.match(text) for text in (given, target)):
+    if any(PLACE_LEFT.match(text) or text.casefold() in ANOTHER_THING for text in (given, target)):
         return False
     if _is_name(given) and _is_name(target):
         return given == target

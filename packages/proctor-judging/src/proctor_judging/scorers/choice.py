@@ -141,7 +141,7 @@ def _compared(sample: Sample, trajectory: Trajectory) -> _Compared | Unscored:
 
 
 class OptionClaims(msgspec.Struct, frozen=True):
-    """The options that a reply chooses: one reading, none, or those between which the reply leaves open; '' is no option."""
+    """The options that a reply chooses: no reading, one, or several where the reply leaves open which is meant; '' is no option."""
 
     readings: tuple[str, ...] = ()
 
