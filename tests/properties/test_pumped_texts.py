@@ -13,7 +13,7 @@ from proctor.core.sentence import say
 from proctor.transport.headers import asked_seconds, used_up_seconds
 from proctor.transport.redact import redact
 from proctor_judging.replies.loose_json import read
-from proctor_judging.scorers import number
+from proctor_judging.scorers import answer, blanks, choice, number, refusal
 from proctor_judging.tasks.pairs import MARKS
 
 LENGTH = 15_000
@@ -46,6 +46,12 @@ READERS: dict[str, Callable[[str], object]] = {
     "calls in words": lambda text: read_calls(Message.of("assistant", text), [Tool(name="f")]),
     "redact": redact,
     "amounts": lambda text: number.read_claims(text, "How many apples are left?"),
+    "answers": lambda text: answer.read_claims(text, "Which port does it use?"),
+    "Chinese answers": lambda text: answer.read_claims(f"是22。{text}好", "它用哪个端口？"),
+    "after an answer": lambda text: answer.read_claims(f"It is 22.{text}x", "Which port does it use?"),
+    "blanks": lambda text: blanks.read_claims(f"It is 22.{text}x", "It uses port ____."),
+    "options": lambda text: choice.read_claims(text, "Which?\nA. 22\nB. 23"),
+    "refusals": lambda text: refusal.read_claims(text, "Which port is it?"),
     "reason": lambda text: short_reason(say("Got {answer}.", answer=text)),
 }
 

@@ -57,7 +57,7 @@ from proctor_judging.matching.solutions import equal_values, read_solutions
 from proctor_judging.matching.stated_amounts import BRACKETED_UNIT, stated_amounts
 from proctor_judging.matching.stated_words import StatedWords, aliases, before_echo, read_words, shorter_names, variants
 from proctor_judging.matching.syntax import read_tree
-from proctor_judging.matching.text import FENCED, tidy
+from proctor_judging.matching.text import FENCED, tidy, without_gaps
 from proctor_judging.matching.truth import read_truth, truth_of
 from proctor_judging.matching.unit_table import read_unit
 
@@ -176,6 +176,7 @@ def read_claims(reply: str, question: str = "", *, guesses: bool = False) -> Cla
     ((), ())
     """
     question = question if echo(question) else ""
+    reply = without_gaps(reply)
     if (either := OR_ELSE.fullmatch(reply.strip())) is not None:
         return Claims(None, (Claim((either[1],)), Claim((either[2],))))
     given, whole = final_answer(reply), reply.strip()

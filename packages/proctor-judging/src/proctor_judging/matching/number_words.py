@@ -34,7 +34,7 @@ VERSUS = compile_later(r"(?<![\d.])(\d{1,3})\s?比\s?(\d{1,3})(?![\d.])")
 SPACED = compile_later(r"(?<![\d.,])\d{1,3}(?: \d{3})+(?![\d,])")
 CLOCK_WORDS = compile_later(r"(?:an?\s)?(?:half|quarter)\s(?:past|to)\s\w", re.IGNORECASE)
 MONEY_TENTHS = compile_later(
-    rf"([{_DIGITS}十百千]+|\d+)(块)([一二三四五六七八九1-9])(?![\d{_DIGITS}十百千])"
+    rf"(?<![\d{_DIGITS}十百千])([{_DIGITS}十百千]+|\d+)(块)([一二三四五六七八九1-9])(?![\d{_DIGITS}十百千])"
 )  # 三十五块五
 
 

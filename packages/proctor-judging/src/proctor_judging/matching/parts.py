@@ -9,7 +9,7 @@ from proctor_judging.matching.patterns import compile_later
 from proctor_judging.matching.question_words import echo
 from proctor_judging.matching.text import tidy
 
-NUMBER = compile_later(r"\d+(?:\.\d+)?")
+NUMBER = compile_later(r"(?<!\d)\d{1,60}(?!\d)(?:\.\d{1,60}(?!\d))?")
 HAN_NUMERAL = compile_later(r"[零〇一二两三四五六七八九十百千万亿点]{1,20}")
 WORD = compile_later(r"[a-z]{3,12}")
 LONGEST = 20_000

@@ -33,7 +33,7 @@ from proctor_judging.matching.filled_blanks import (
 )
 from proctor_judging.matching.marked_answers import half_width, last_announced, without_thoughts
 from proctor_judging.matching.rouge_figures import rouge_l
-from proctor_judging.matching.text import negations, simplified
+from proctor_judging.matching.text import negations, simplified, without_gaps
 
 _LATEX = (
     (re.compile(r"\\[dt]?frac\s?\{([^{}]*)\}\s?\{([^{}]*)\}"), r"\1/\2"),
@@ -171,6 +171,7 @@ def read_claims(reply: str, question: str = "", count: int = 1) -> BlankClaims:
     >>> read_claims("第一空：5；第二空：6年", "共____人，历时____年。", 2)
     BlankClaims(answers=('5', '6年'), bare=('5', '6'), settled=False)
     """
+    reply = without_gaps(reply)
     said = last_announced(without_thoughts(reply)) or reply
     settled = fill_gaps(said, question, count) or read_settled(said, question, count)
     answers = settled or read_blanks(reply, count)
@@ -181,7 +182,7 @@ def read_claims(reply: str, question: str = "", count: int = 1) -> BlankClaims:
 
 def _said(reply: str, alternatives: Sequence[str], question: str, options: BlanksOptions) -> bool:
     """True if a sentence gives one of the alternatives as its answer, or as the words that fit the only blank."""
-    text = without_thoughts(reply)[-MOST_CHARACTERS:]
+    text = without_thoughts(without_gaps(reply))[-MOST_CHARACTERS:]
     if (found := _FILLED.search(text[-LONGEST_VALUE * 2 :])) is not None and not negations(
         found[0].replace(found["word"] or found["other"], "")
     ):

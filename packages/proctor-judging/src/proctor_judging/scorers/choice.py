@@ -33,7 +33,7 @@ from proctor_judging.matching.option_letters import (
 )
 from proctor_judging.matching.parts import holds_part
 from proctor_judging.matching.question_words import echo, interrogative
-from proctor_judging.matching.text import tidy
+from proctor_judging.matching.text import tidy, without_gaps
 
 DEFAULT_LETTERS = "ABCDEFGH"
 ALL_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -154,6 +154,7 @@ def read_claims(reply: str, question: str = "", letters: str = "", options: obje
     >>> read_claims("Perhaps B.")
     OptionClaims(readings=('B', ''))
     """
+    reply = without_gaps(reply)
     texts = _texts_of(options) or options_in(question)
     known = _letters_of(letters) or "".join(texts) or ""
     if (exact := _equal_text(reply, texts)) is not None:
