@@ -89,7 +89,7 @@ def test_replies_of_another_hand_are_read(name: str) -> None:
 )
 def test_replies_of_strangers_are_read(name: str, hand: str, precision: float, recall: float) -> None:
     readings = read_corpus(f"stranger_{hand}", name)
-    assert len(readings) >= 50
+    assert len(readings) >= (55 if hand in "abc" else 50)
     figures = rates(readings)
     assert figures.precision >= precision
     assert figures.recall >= recall
