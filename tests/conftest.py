@@ -24,6 +24,7 @@ from seconds import Seconds, dearest_first
 ROOT = Path(__file__).resolve().parent.parent
 ON_BOTH_LOOPS = ("test_wire", "test_opening", "test_bodies", "test_messages_between_processes")
 IN_CI = os.environ.get("CI") == "true"
+SELDOM = 1_000  # collections of the middle generation before a full one
 
 for name in list(os.environ):  # at import, so that workers and their subprocesses never see them
     if name.startswith(("OPENAI_", "LLM_", "HF_", "LC_")) or name in (
@@ -147,11 +148,12 @@ def pytest_report_to_serializable() -> Generator[None, dict[str, object] | None,
 def pytest_collection() -> Generator[None, object, object]:
     """Look for no garbage while hundreds of modules are imported: there is none, and each look takes longer.
 
-    Nor afterwards in what they hold, which are two million objects: each full collection took more than a second.
+    Nor often afterwards in what they hold, which are two million objects: each full collection takes more than a second. They are not frozen,
+    as each run counts what is frozen, object by object.
     """
     with gc_paused():
         collected = yield
-    gc.freeze()
+    gc.set_threshold(*gc.get_threshold()[:2], SELDOM)
     linecache.clearcache()  # else each doctest looks whether the thousand files in it have changed
     return collected
 

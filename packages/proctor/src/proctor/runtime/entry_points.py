@@ -104,10 +104,9 @@ def _packages(folder: str) -> Mapping[str, Sequence[EntryPoint]]:
 def _read_folder(folder: str, _changed: int) -> dict[str, list[EntryPoint]]:
     """Return the entry points by package; called with the folder's time, so that a package installed meanwhile is seen."""
     points = {}
-    for path in sorted(Path(folder).iterdir()):
-        if path.suffix in (".dist-info", ".egg-info"):
-            name, _, version = path.stem.partition("-")
-            points[name.lower()] = [*_read(path / "entry_points.txt", f"{name.replace('_', '-')} {version}")]
+    for path in sorted(path for path in Path(folder).iterdir() if path.suffix in (".dist-info", ".egg-info")):
+        name, _, version = path.stem.partition("-")
+        points[name.lower()] = [*_read(path / "entry_points.txt", f"{name.replace('_', '-')} {version}")]
     return points
 
 
