@@ -135,3 +135,21 @@ def test_a_target_without_letters_is_not_scored(target: Any) -> None:
 def test_a_misspelt_option_is_named() -> None:
     with pytest.raises(BadInput, match="Did you mean 'wrong'"):
         scored(partial, "A", "A", worng="zero")
+
+
+@pytest.mark.parametrize(
+    ("question", "options", "reply", "letter", "other"),
+    [
+        ("《骆驼祥子》的作者是？", ["曹禺", "巴金", "老舍", "茅盾"], "《骆驼祥子》是老舍1936年写的小说。曹禺的代表作是《日出》。", "C", "A"),
+        ("Which organ takes in oxygen?", ["Kidney", "Lung", "Liver", "Spleen"], "The lungs do that: they fill with air and pass the oxygen on.", "B", "A"),
+        ("What does the text say?", ["He left", "He stayed", "He slept", "He sang"], "Option B – he stayed at home. Option C is ruled out, and nothing is said of D.", "B", "D"),
+    ],
+)  # fmt: skip
+def test_options_are_read_in_the_plural_before_digits_and_with_the_word_option(
+    question: str, options: list[str], reply: str, letter: str, other: str
+) -> None:
+    listed = question + "".join(f"\n{name}. {text}" for name, text in zip("ABCD", options, strict=True))
+    for target, points in ((letter, 1), (other, 0)):
+        score = choice(Sample.ask("q", listed, target=target, meta={"options": options}), Trajectory.of(reply))
+        assert isinstance(score, Score)
+        assert score.points == points

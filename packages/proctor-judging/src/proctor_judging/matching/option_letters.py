@@ -51,7 +51,7 @@ _ORDINAL = re.compile(
 _LETTERS = "ABCDEFGHIJ"
 _LISTED = re.compile(r"^[ \t]*\(?([A-J])[.、:)]+[ \t]*(\S.{0,400})$", re.MULTILINE)
 _UNKNOWN = 8  # the number of letters that are assumed where the options are not known
-_FIRST = r"[\s*_`(\[【]{{0,4}}([{options}]+)[*_`]{{0,2}}[)\]】]?(?:[,，:;。.]|\s*[-–—(]|\s(?:because|since|as)\b|\s*(?:因为|理由|解析))"
+_FIRST = r"[\s*_`(\[【]{{0,4}}(?:(?i:option|choice)\s|选项\s?)?([{options}]+)[*_`]{{0,2}}[)\]】]?(?:[,，:;。.]|\s*[-–—(]|\s(?:because|since|as)\b|\s*(?:因为|理由|解析))"
 _TAGGED = re.compile(
     r"<answer>\s*(.{1,200}?)\s*</answer>|\{\s*\"(?:final_?)?answer\"\s*:\s*(.{1,200}?)\}", re.IGNORECASE
 )
@@ -248,7 +248,7 @@ def with_letters(reply: str, texts: Mapping[str, str]) -> str:
     longest_first = sorted(letter_by_text, key=len, reverse=True)
     texts_in_order = "|".join(map(re.escape, longest_first))
     return re.sub(
-        rf"(?<![A-Za-z\d])(?:an?\s)?([\"'“‘《])?({texts_in_order})(?(1)[\"'”’》]|(?:'s\b)?)(?![A-Za-z\d])",
+        rf"(?:(?<![A-Za-z\d])|(?=[\u3400-\u9fff]))(?:an?\s)?([\"'“‘《])?({texts_in_order})(?(1)[\"'”’》]|(?:'s\b|(?<=[a-z]{{4}})s\b)?)(?:(?![A-Za-z\d])|(?<=[\u3400-\u9fff]))",
         lambda found: letter_by_text.get(found[2].casefold(), found[0]),
         reply,
         flags=re.IGNORECASE,
