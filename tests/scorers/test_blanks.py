@@ -150,3 +150,64 @@ def test_what_announces_closes_or_remarks_is_no_part_of_an_answer(question: str,
         score = blanks(Sample.ask("s", question, target=expected), Trajectory.of(reply))
         assert isinstance(score, Score)
         assert (score.points == score.out_of) is is_right
+
+
+def _is_accepted(question: str, reply: str, target: list[str]) -> bool:
+    score = blanks(Sample.ask("s", question, target=target), Trajectory.of(reply))
+    assert isinstance(score, Score)
+    return score.points == score.out_of
+
+
+@pytest.mark.parametrize(
+    ("question", "reply", "target"),
+    [
+        # the sentence, in part or with other words around it
+        ("Staff get ____ days, of which ____ carry over. (Policy: 30 days)", "Staff get 30 days, of which 6 carry over.", ["30", "6"]),
+        ("The shop opens at ____ and closes at ____.", "As posted, it opens at 9 am and, on weekdays, closes at 8 pm.", ["9 am", "8 pm"]),
+        ("黄河发源于____，注入____海。", "黄河发源于青海，最后在山东境内注入渤海。", ["青海", "渤"]),
+        ("甲队的队长是____，乙队的队长是____。", "甲队的队长是李雷，乙队的队长则是韩梅，有事可以找李雷。", ["李雷", "韩梅"]),
+        ("五四运动爆发于____年，又称____。", "1919年，又称“五四爱国运动”。", ["1919", "五四爱国运动"]),
+        ("商品原价80元，降价后为____元。", "80－15＝65，所以降价后为65元。", ["65"]),
+        # values that name what they are, in any order
+        ("The hotel costs $____ a night and has ____ rooms.", "Here are the answers:\n\n- Price: $90\n- Rooms: 12", ["90", "12"]),
+        ("The longest river is ____ and the deepest lake is ____.", "Lake Baikal is the deepest; the Nile is the longest.", ["the Nile", "Lake Baikal"]),
+        ("电流的单位是____，电压的单位是____。", "电压单位：伏特；电流单位：安培", ["安培", "伏特"]),
+        # a conclusion, and statements in words of their own
+        ("It starts at ____ and lasts ____ minutes.", "From 10:15 to 11:00 is 45 minutes. So the blanks are 10:15 and 45.", ["10:15", "45"]),
+        ("The author of 'Dracula' is ____, and the author of 'Great Expectations' is ____.", "Bram Stoker wrote Dracula, while Great Expectations was written by Charles Dickens.", ["Bram Stoker", "Charles Dickens"]),
+        # other forms of the value
+        ("____ painted it in the city of ____.", "Vincent van Gogh painted it, in the city of Arles (southern France).", ["Vincent van Gogh", "Arles"]),
+        ("It flies from ____ to ____.", "It flies from Boston (BOS) to Reykjavík (KEF).", ["BOS", "KEF"]),
+        ("It was opened by ____ on ____.", "It was opened by Ann on January 8.", ["Ann", "8 Jan"]),
+        ("In Python, ____ adds an item and ____ removes the last one.", "`append()` adds an item, and `pop()` removes the last one.", ["append", "pop"]),
+        ("The tallest mountain is ____ at ____ metres.", "Mount Everest, 8,849 m", ["Everest", "8849"]),
+    ],
+)  # fmt: skip
+def test_a_reply_that_says_the_sentence_in_its_own_way_fills_the_blanks(
+    question: str, reply: str, target: list[str]
+) -> None:
+    assert _is_accepted(question, reply, target)
+    assert len(target) == 1 or not _is_accepted(question, reply, target[::-1])
+
+
+@pytest.mark.parametrize(
+    ("question", "reply", "wrong"),
+    [
+        ("The boiling point of water is ____ degrees.", "100. The freezing point of water is 0 degrees.", ["0"]),
+        ("The capital of Australia is ____.", "The capital of Austria is Vienna.", ["Vienna"]),
+        ("The capital of Australia is ____.", "Many people think the capital of Australia is Sydney.", ["Sydney"]),
+        ("The capital of Australia is ____.", "Is the capital of Australia Sydney? I don't know.", ["Sydney"]),
+        ("The tour lasts ____ hours.", "The other tour lasts 5 hours; this tour lasts 3 hours.", ["5"]),
+        ("The temperature is ____ degrees.", "The temperature is below 5 degrees.", ["5"]),
+        ("World War II began in ____ and ended in ____.", "It ended in 1945 and began in 1939.", ["1945", "1939"]),
+        ("水的沸点是____℃，冰点是____℃。", "水的冰点是0℃，沸点是100℃。", ["0", "100"]),
+        ("太阳从____方升起，从____方落下。", "太阳从西方落下，从东方升起。", ["西", "东"]),
+        ("公元前____年，秦统一六国。", "公元221年，秦统一六国。", ["221"]),
+        ("气温是____度。", "气温是零下5度。", ["5"]),
+        ("李白字____，号____居士。", "太白，青莲", ["青莲", "太白"]),
+    ],
+)  # fmt: skip
+def test_what_is_said_of_another_thing_doubted_or_in_another_order_fills_no_blank(
+    question: str, reply: str, wrong: list[str]
+) -> None:
+    assert not _is_accepted(question, reply, wrong)

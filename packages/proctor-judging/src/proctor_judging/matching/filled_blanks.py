@@ -2,18 +2,22 @@
 
 import re
 import unicodedata
-from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import pairwise
 
+from proctor_judging.matching.gap_alignment import align
 from proctor_judging.matching.marked_answers import half_width, last_announced, last_boxed, without_thoughts
 from proctor_judging.matching.sentences import corrected
 from proctor_judging.matching.text import negations, tidy
 from proctor_judging.matching.unit_table import read_unit
 
-Span = tuple[int, int]
 MOST_CHARACTERS = 20_000  # of a reply in which marks within a line are looked for
 LONGEST_VALUE = 200
+REPEATED, REWORDED, REWORDED_ALONE = (
+    0.75,
+    0.4,
+    0.5,
+)  # shares of the words of a sentence that a reply has in common with it
 _ORDINALS = {name: place for place, name in enumerate(["first", "second", "third", "fourth", "fifth", "sixth"], 1)}
 _ORDINALS |= {name: place for place, name in enumerate("一二三四五六七八九十", 1)}
 _ORDINALS |= {name: place for place, name in enumerate(["one", "two", "three", "four", "five"], 1)}
@@ -34,10 +38,12 @@ _ALL_ALIKE = re.compile(
 _SEPARATORS = (
     r",?\s(?:and\s)?then\s",
     r"\s?(?:…{1,2}|\.{3,6})\s?",
+    r",\s+",
     r",?\s+and\s+|,|、|[以和]?及|和",
     ",",
     "、",
-    r"\s[|/]\s",
+    r"\.\s+(?=[A-Z])|。(?=.)",
+    r"\s[|/–—]\s",
     r"\s+(?:and|和)\s+|[和与及]",
     r"(?<=\d)\s?[-–—~～至]\s?(?=\d)",
     r"\s+",
@@ -70,141 +76,71 @@ _CLOSING = re.compile(
     r"(?<=[.!?。！])\s*(?:(?:please )?let me know|i hope|hope th(?:is|at)|feel free|如需|如果?[你您还有]|希望)[^\n]*\s*$",
     re.IGNORECASE,
 )
-_CLAUSE_OF_ITS_OWN = re.compile(r"([,，;；][\u3400-\u9fff])[\u3400-\u9fff]{2,12}([\u3400-\u9fff])")
+_CLAUSE_AFTER = re.compile(r"\s?[,，;；]\s?|\s[–—]\s")
+_CONTINUES = re.compile(
+    r"\b(?:and|or|but|actually|however|rather|instead|then|although|though)\b|[和与及、或但]|不过|其实|而是|然后",
+    re.IGNORECASE,
+)
 _GAP = re.compile(r"_{2,}(?:\s?\([a-z /]+\))?|\(\s*\)|\[\s*\]|【\s*】")
 
 
 _HINT = re.compile(
     r"(?<=_)\s?[(（](?!\s*[)）])[A-Za-z /,']{1,40}[)）]|[(（][^()（）_]{0,40}[填选用][^()（）_]{0,40}[)）]"
 )
-_LONGEST_GAP = 80
+_TEMPLATE_END = re.compile(r"[.!?。！？](?=\s|$|[(（])|[。！？\n]|\s?[(（]")
 _SENTENCE_START = re.compile(r"[.。!！?？:：;；]\s*")
 _REMARK = re.compile(
-    r"(?:(?:(?<=\w)\s|(?<=[\u3400-\u9fff]))\([^()]*(?:[^\W\d_]{2}|[A-Z]\d)[^()]*\)|（[^（）]*[^\W\d_]{2}[^（）]*）)$"
+    r"(?:(?:(?<=\w)\s|(?<=[\u3400-\u9fff]))\([^()]*(?:[^\W\d_]{2}|[A-Z]\d)[^()]*\)|(?<=\w)\([^()]*[\u3400-\u9fff]{3}[^()]*\)|（[^（）]*[^\W\d_]{2}[^（）]*）)$"
 )
 _LABEL = re.compile(r"([^:：=\d]{1,40})\s?[:：=]\s*(?=\S)")
 _IN_UNIT = re.compile(r"([-+−]?\d[\d.,/]*)\s?(\D{1,12})")
 _NEXT_WORDS = re.compile(r"[°%]?[A-Za-z]{1,20}[\u3400-\u9fff]{0,3}|[°%]?[\u3400-\u9fff]{1,4}")
-_ROUGHLY = re.compile(r"(?:大?约|about|around|approximately)\s?(?=\d)", re.IGNORECASE)
+_LIGHT = re.compile(r"(?:应该|已经|正|则|就|定|一般|人?数)?(?:[是在为由占约有]|大约|进行|需?要)(?=[\d《“])")
+_ROUGHLY = re.compile(r"(?:大?约|about|around|roughly|approximately)\s?(?=\d)", re.IGNORECASE)
 _CONCLUDED = re.compile(
-    r"(?:\b(?:so|therefore|thus|hence|that is|i\.e\.)|[即故]|所以|因此)[,，]?\s?:\s*|(?:^|\n)\W*(?:所以|因此|即)[,，]?(?=[^\n]*$)",
+    r"(?:\b(?:so|therefore|thus|hence|that is|i\.e\.)|[即故]|所以|因此)[,，]?\s?:\s*|(?:^|[.,\n。，])\W*(?:(?:so|therefore|thus|hence)\b|所以|因此|即)[,，:]?\s*(?=[^\n]*$)",
     re.IGNORECASE,
 )
 _LEAD = re.compile(
     r"^(?:(?:sure|certainly|of course|okay|good question|好的?|当然(?:可以)?|没问题)\s?[,!.。]\s*)?(?:(?:as far as i know|i (?:think|believe)|据我(?:所知|了解)|我(?:认为|觉得|想))[,]?\s*)?"
     r"(?:(?:here (?:are|is)|these are|this is|以下是|这是)[^:\n]{0,40}:\s*|(?:it['’]s|it is|it should be|they are|they should be|是|应该是)\s?(?=\S)"
-    r"|(?:the|this) \w+ (?:is|should be|must be) filled(?: in)? with:? |(?:the|this) (?:gap|missing (?:word|term)|word|answer) (?:is|should be|must be):? |(?:这里|此处|空[白格]?处?)?应?该?填(?:的|[入写])?(?!空|充)[:是]?\s?(?=\S)|[^,.。:\n]{1,12}[是为]:\s*)?",
+    r"|(?:the|this) \w+ (?:is|should be|must be) filled(?: in)? with:? |(?:the|this) (?:gap|missing (?:word|term)|word|answer) (?:is|should be|must be):? |空[白格]处?[是为]|(?:这里|此处|空[白格]?处?)?应?该?填(?:的|[入写])?(?!空|充)[:是]?\s?(?=\S)|[^,.。:\n]{1,12}[是为]:\s*)?",
     re.IGNORECASE,
 )
 _REMARK_LAST = (
     r"(?:\s|(?<=[\u3400-\u9fff\d]))\((?=[^()]*(?:[A-Za-z]+ [A-Za-z]+ [A-Za-z]+|[\u3400-\u9fff\d,]{7}))[^()]*\)\W*$"
 )
-_END = r"(?-i:(?<![A-Z])(?:[.!]|。)\s*(?=[A-Z(\u3400-\u9fff]|\n|$))"
+_END = r"(?-i:(?<![A-Z])(?:[.!]|。)\s*(?=[A-Z(\"“《「\u3400-\u9fff]|\n|$))"
 _FIRST_SENTENCE = re.compile(
     rf"[^\n]{{1,200}}?(?={_END}|\n\n|{_REMARK_LAST}|\s[–—]\s|,\s(?:who|which|where|because|since|as)\b|,(?:因为|由于|表示|意为)|$)"
 )
-_SENTENCE_END = rf"[.。;]?\s*(?:\(.*)?$|{_END}"
 _SENTENCE_AFTER = re.compile(_END)
 _CONTRASTED = re.compile(r"\bnot\b|n['’]t\b|\bwrong\b|不是|并非|而非", re.IGNORECASE)
+_LABELLED = re.compile(
+    r"(?P<label>[^:：=]{1,40}?)(?:\s?[:：]\s?|\s(?:is|are|was|were|for)\s|(?<=[\u3400-\u9fff])[是为])(?P<value>[^:：]{1,80})",
+    re.IGNORECASE,
+)
 _LONGEST_PHRASE = 40
 _MOST_WORDS = 4
-_HAN_END = re.compile(r"[\u3400-\u9fff]{1,12}$")
-_IS = re.compile(r"(?:(?<=[\u3400-\u9fff])(?:应该)?(?:是|为|叫做?|用)|\b(?:is|are|was|were)\s)(?=\S)")
 
 
-def fill_gaps(reply: str, question: str, count: int) -> list[str] | None:
-    """Return what a reply that repeats the question has in its gaps; None for another reply.
+def fill_gaps(reply: str, question: str, count: int, *, reworded: bool = False) -> list[str] | None:
+    """Return what a reply that repeats the sentence with the gaps has in them, in other words where `reworded`; None for another reply.
 
     >>> fill_gaps("Air holds nitrogen and oxygen.", "Complete: Air holds ____ and ____.", 2)
     ['nitrogen', 'oxygen']
+    >>> fill_gaps("最大的是亚洲，最小的是大洋洲。", "面积最大的洲是____，最小的洲是____。", 2, reworded=True)
+    ['亚洲', '大洋洲']
     """
-    question = without_hints(question)
-    pieces = [" ".join(piece.split()) for piece in _GAP.split(half_width(question)[-MOST_CHARACTERS:])]
-    first = _SENTENCE_START.split(pieces[0])[-1]
-    pieces = [next(_LAST_WORDS.finditer(pieces[0]))[0], *(piece.strip(" .。") for piece in pieces[1:])]
-    if len(pieces) != count + 1 or not any(pieces) or (len(pieces) > 2 and not all(pieces[1:-1])):
+    pieces = _GAP.split(half_width(without_hints(question)))
+    if len(pieces) != count + 1:
         return None
+    pieces[0] = _SENTENCE_START.split(pieces[0])[-1]
+    pieces[-1] = _TEMPLATE_END.split(pieces[-1])[0]
     text = _CLOSING.sub("", _BOLD.sub(r"\1\2", without_thoughts(reply)[-LONGEST_VALUE * 10 :]))
-    is_weak = pieces[0] != "" and not any(re.search(r"\w", piece) for piece in pieces)
-    match = _completed([first, *pieces[1:]], text) or (None if is_weak else _completed(pieces, text))
-    if match is None and len(pieces) > 2 and pieces[-1]:
-        match = _completed([first, *pieces[1:-1], ""], text)  # what follows the last gap may stand elsewhere
-    match = match or (None if is_weak else _completed(pieces, text, reworded=True))
-    if match is None or len(negations(without_thoughts(reply))) != len(negations(question + "".join(match))):
-        return None
-    if any(answer.count("(") != answer.count(")") for answer in match):
-        return None  # words in brackets repeat the question
-    return _bold_where_begun([answer.strip("_ ") for answer in match], bold_words(reply))
-
-
-def _completed(pieces: Sequence[str], text: str, *, reworded: bool = False) -> tuple[str, ...] | None:
-    """Return what a text has in the gaps between the pieces of a question, each as short as it may be; None without all pieces.
-
-    The words before the first gap are taken at the start of a line, else as late in it as possible. Each piece is looked for once at
-    each position, so that a reply that repeats itself takes no longer than another one.
-    """
-    *patterns, last = map(_reworded if reworded else _as_words, pieces)
-    spans = [_spans(pattern, text) for pattern in (*patterns, last or _SENTENCE_END)]
-    chosen: list[dict[int, Span]] = []  # of each gap, the piece that follows it, by where the gap begins
-    for before, after in reversed(list(pairwise(spans))):
-        leading = [span for span in after if not chosen or span[1] in chosen[0]]
-        starts = [start for start, _ in leading]
-        nearest = {end: _nearest(text, end, leading[bisect_right(starts, end) :]) for _, end in before}
-        chosen.insert(0, {end: span for end, span in nearest.items() if span is not None})
-    at = next((end for _, end in _from_late(spans[0], text, pieces[0]) if end in chosen[0]), None)
-    if at is None:
-        return None
-    answers = []
-    for span_by_start in chosen:
-        start, end = span_by_start[at]
-        answers.append(text[at:start].strip())
-        at = end
-    return tuple(answers)
-
-
-def _spans(pattern: str, text: str) -> list[Span]:
-    """Return where a pattern matches, at every position of a text."""
-    compiled = re.compile(pattern, re.IGNORECASE | re.MULTILINE)
-    matches = (compiled.match(text, start) for start in range(len(text) + 1))
-    return [match.span() for match in matches if match is not None]
-
-
-def _nearest(text: str, gap: int, spans: Sequence[Span]) -> Span | None:
-    """Return the first of some pieces after a gap with an answer of at most 80 characters in one line; without one, with only spaces."""
-    empty = None
-    for span in spans:
-        inside = text[gap : span[0]]
-        answer = inside.strip()
-        if len(answer) > _LONGEST_GAP or "\n" in answer:
-            break
-        if answer:
-            return span
-        empty = span if inside.strip("\n") else empty
-    return empty
-
-
-def _from_late(spans: Sequence[Span], text: str, piece: str) -> list[Span]:
-    """Return where the words before the first gap are, in the order to try: by line, at its start, then from its end; Chinese ones from the first on."""
-    if not piece[:1].isascii() or not piece:
-        return [*spans]
-    whole = [span for span in spans if not text[: span[0]][-1:].isalnum() and text[: span[0]][-1:] != "_"]
-    lines = {span: text.count("\n", 0, span[0]) for span in whole}
-    return sorted(whole, key=lambda span: (lines[span], text[: span[0]][-1:] not in ("", "\n"), -span[0]))
-
-
-def _reworded(piece: str) -> str:
-    """Return the pattern of a piece of which a Chinese clause may have other words in its middle: `，碱则使它变` for `，碱能使其变`."""
-    own = _CLAUSE_OF_ITS_OWN.fullmatch(piece)
-    if own is None:
-        return _as_words(piece)
-    return rf"{re.escape(own[1])}[\u3400-\u9fff]{{1,12}}{re.escape(own[2])}"
-
-
-def _as_words(piece: str) -> str:
-    """Return the pattern of a piece of a question: whole words, so that `in` is none of `Ferdinand`."""
-    start = r"(?<![A-Za-z])" if piece[:1].isascii() and piece[:1].isalpha() else ""
-    end = r"(?![A-Za-z])" if piece[-1:].isascii() and piece[-1:].isalpha() else ""
-    return start + re.escape(piece) + end
+    least_share = (REWORDED if count > 1 else REWORDED_ALONE) if reworded else REPEATED
+    answers = align(corrected(text), pieces, least_share)
+    return answers and _bold_where_begun([answer.strip("_ ") for answer in answers], bold_words(reply))
 
 
 def without_hints(question: str) -> str:
@@ -214,6 +150,17 @@ def without_hints(question: str) -> str:
     ('He ___ tea.', '这是____反应。')
     """
     return _HINT.sub("", question[-MOST_CHARACTERS:])
+
+
+def before_remark(answer: str) -> str:
+    """Return an answer without the clause that follows it, unless that continues a list, contrasts or denies.
+
+    >>> before_remark("白雪，有问题可以先找丁峰"), before_remark("red, green and blue")
+    ('白雪', 'red, green and blue')
+    """
+    parts = _CLAUSE_AFTER.split(answer, maxsplit=1)
+    is_remark = len(parts) == 2 and len(re.findall(r"[A-Za-z'’]+|[\u3400-\u9fff]", parts[1])) > 2
+    return parts[0] if is_remark and not (_CONTINUES.search(parts[1]) or negations(parts[1])) else answer
 
 
 def without_context(answers: Sequence[str], question: str) -> list[str]:
@@ -232,6 +179,8 @@ def _without(answer: str, before: str, after: str) -> str:
     answer = _ROUGHLY.sub("", answer.strip(" .。;；"), count=1) if _ROUGHLY.match(answer) else answer.strip(" .。;；")
     if (remark := _REMARK.search(answer)) is not None:
         answer = answer[: remark.start()]
+    if (light := _LIGHT.match(answer)) is not None and len(answer) > light.end():
+        answer = answer[light.end() :]
     if (label := _LABEL.match(answer)) is not None and label[1].strip().casefold() in before.casefold():
         answer = answer[label.end() :]
     if "=" not in before:
@@ -254,22 +203,21 @@ def _without(answer: str, before: str, after: str) -> str:
 
 
 def read_settled(reply: str, question: str, count: int) -> list[str] | None:
-    """Return the answers that a reply settles in one sentence: in its conclusion, in quotes, at its start, or in a clause for each gap; None if in none.
+    """Return the answers that a reply settles in one sentence: in its conclusion, in quotes or at its start; None if in none.
 
     >>> read_settled("hearing. After that we use the -ing form.", "I look forward to ____ from you.", 1)
     ['hearing']
     >>> read_settled("9² = 81, so: 81, 7", "The square of 9 is ____, the root of 49 ____.", 2)
     ['81', '7']
-    >>> read_settled("最大的是亚洲，最小的是大洋洲。", "面积最大的洲是____，最小的洲是____。", 2)
-    ['亚洲', '大洋洲']
     """
     text = corrected(without_thoughts(reply)[-MOST_CHARACTERS:].replace("**", "").replace("`", ""))
     if concluded := list(_CONCLUDED.finditer(text)):
         text = text[concluded[-1].end() :]
+        if (completed := fill_gaps(text, question, count)) is not None:
+            return completed
     plain = _LEAD.sub("", text, count=1)
     first = _FIRST_SENTENCE.match(plain)
-    is_marked = len(bold_words(reply)) == count or _number_of(text) == 1 or _inline(text, count) is not None
-    if first is None or (is_marked and count > 1):
+    if first is None or (count > 1 and sets_off(reply, count)):
         return None
     asked = half_width(question).casefold()
     in_first, anywhere = (
@@ -285,7 +233,17 @@ def read_settled(reply: str, question: str, count: int) -> list[str] | None:
         return [phrase.strip() for phrase in read_blanks(first[0], count)]
     if len(anywhere) == count and not negations(text):
         return anywhere
-    return _of_clauses(first[0], asked, count)
+    return None
+
+
+def sets_off(reply: str, count: int) -> bool:
+    """True if a reply numbers its answers, or marks as many words as there are gaps."""
+    text = without_thoughts(reply)
+    return (
+        count in (len(bold_words(text)), len(_QUOTED.findall(text)))
+        or _number_of(text) == 1
+        or _inline(text, count) is not None
+    )
 
 
 def _is_list(text: str, count: int) -> bool:
@@ -298,33 +256,8 @@ def is_phrase(text: str) -> bool:
     return (
         0 < len(text) <= _LONGEST_PHRASE
         and len(text.split()) <= _MOST_WORDS
-        and not re.search(r"=|[,，;；。(]\D", text)
+        and not re.search(r"=|[,，;；。(]\D|:(?!\d)", text)
     )
-
-
-def _of_clauses(text: str, question: str, count: int) -> list[str] | None:
-    """Return what each of as many clauses as there are gaps adds to the words of the question."""
-    clauses = [clause for clause in re.split(r"[,，;；、]\s?|\sand\s", text.strip(" .。")) if clause.strip()]
-    known = frozenset(re.findall(r"[A-Za-z]+|[\u3400-\u9fff]", question.casefold()))
-    pieces = _GAP.split(question)
-    answers = []
-    for clause in clauses:
-        verb = _IS.search(clause)
-        about = clause[: verb.start()] if verb is not None else ""
-        if verb is not None and about and known.issuperset(re.findall(r"[A-Za-z]+|[\u3400-\u9fff]", about.casefold())):
-            answers.append(clause[verb.end() :].strip())
-        elif len(answers) < count and (label := _label_of(clause, pieces[len(answers)])):
-            answers.append(clause[len(label) :].strip())
-        elif not known.issuperset(re.findall(r"[A-Za-z]+|[\u3400-\u9fff]", clause.casefold())):
-            return None
-    return answers if len(answers) == count and all(answers) else None
-
-
-def _label_of(clause: str, piece: str) -> str:
-    """Return the words right before a gap, if a clause begins with them: `字` of `李白字____`."""
-    words = _HAN_END.search(piece.strip())
-    ends = [] if words is None else [words[0][at:] for at in range(len(words[0]))]
-    return next((end for end in ends if clause.startswith(end)), "")
 
 
 def read_blanks(reply: str, count: int) -> list[str]:
@@ -354,7 +287,9 @@ def read_blanks(reply: str, count: int) -> list[str]:
         if len(marked) == count:
             return list(marked)
     if len(parts) == 1:
-        parts = next((found for sign in _SEPARATORS if len(found := re.split(sign, text.strip())) == count), parts)
+        parts = next(
+            (found for sign in _SEPARATORS if len(found := re.split(sign, text.strip(" \n…"))) == count), parts
+        )
     if len(parts) > count and "\n" not in text.strip():
         return [""] * count  # more answers than blanks
     if len(parts) > count and all(_number_of(part) for part in parts[-count:]):
@@ -366,6 +301,45 @@ def read_blanks(reply: str, count: int) -> list[str]:
         parts = [re.sub(rf"^{number}\s?[.、](?=\d)", "", part) for number, part in enumerate(parts, 1)]
     answers = [_OPENING.sub("", _bare(part, number)) for number, part in enumerate(parts[:count], 1)]
     return answers + [""] * (count - len(answers))
+
+
+def clauses_with_gaps(question: str) -> list[str]:
+    """Return the clause around each gap of a question.
+
+    >>> clauses_with_gaps("The author of Emma is ____, and that of Jane Eyre is ____.")
+    ['The author of Emma is ____', 'and that of Jane Eyre is ____']
+    """
+    clauses = re.split(r"[,;.!?，；。！？]\s*", half_width(without_hints(question)))
+    return [clause for clause in clauses for _ in _GAP.findall(clause)]
+
+
+def without_labels(answers: Sequence[str], question: str) -> list[str] | None:
+    """Return the values of answers that each name what they are, in the order of the gaps; None for other answers.
+
+    >>> without_labels(["Mercury is the smallest", "Jupiter is the largest"], "The largest planet is ____, the smallest ____.")
+    ['Jupiter', 'Mercury']
+    """
+    pieces = [*map(_stems, _GAP.split(half_width(without_hints(question))))]
+    halves = [_LABELLED.fullmatch(answer.strip(" -*.。")) for answer in answers]
+    if len(pieces) != len(answers) + 1 or any(half is None or negations(half[0]) for half in halves):
+        return None
+    known = set().union(*pieces)
+    sides = [(half["label"], half["value"]) for half in halves if half is not None]
+    sides = [
+        (value, label) if set() < _stems(value) <= known and not set() < _stems(label) <= known else (label, value)
+        for label, value in sides
+    ]
+    shared = [
+        [(len(_stems(label) & before), len(_stems(label) & after)) for before, after in pairwise(pieces)]
+        for label, _ in sides
+    ]
+    best = [row.index(max(row)) if any(max(row)) else index for index, row in enumerate(shared)]
+    return [sides[best.index(index)][1] for index in range(len(sides))] if len(set(best)) == len(best) else None
+
+
+def _stems(text: str) -> set[str]:
+    """Return the Chinese characters and the beginnings of the longer words of a text."""
+    return {word.casefold()[:4] for word in re.findall(r"[A-Za-z]{4,}|[\u3400-\u9fff]|\d+", text)}
 
 
 def _bold_where_begun(answers: Sequence[str], bold: Sequence[str]) -> list[str]:

@@ -24,15 +24,20 @@ from proctor_judging.matching.claims import claimed_forms
 from proctor_judging.matching.filled_blanks import (
     LONGEST_VALUE,
     MOST_CHARACTERS,
+    before_remark,
     bold_words,
+    clauses_with_gaps,
     fill_gaps,
     is_phrase,
     read_blanks,
     read_settled,
+    sets_off,
     without_context,
+    without_labels,
 )
 from proctor_judging.matching.marked_answers import half_width, last_announced, without_thoughts
 from proctor_judging.matching.rouge_figures import rouge_l
+from proctor_judging.matching.stated_words import aliases
 from proctor_judging.matching.text import negations, simplified, without_gaps
 
 _LATEX = (
@@ -83,7 +88,7 @@ _WORDS = {
     "不大于": "≤",
 }
 _SCRIPT = re.compile("[⁰¹²³⁴-⁹⁺⁻]+|[₀-₉₊₋]+")
-_VALUES = frozenset(["quasi exact", "numeric", "units", "mathematics"])
+_VALUES = frozenset(["quasi exact", "numeric", "units", "mathematics", "names", "dates and times"])
 _FIGURES = re.compile(r"\d+|[零〇一二三四五六七八九十百千万亿]+")
 _OPPOSITES = "前后增减大小高低左右上下正负酸碱阴阳升降多少内外东西南北男女快慢强弱长短早晚"
 _NUMBER = re.compile(r"[+-]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d*)?")
@@ -96,7 +101,7 @@ _FILLED = re.compile(
 _ASSIGNED = re.compile(r"^[a-z]\d?=")
 _PLURAL = re.compile(r"(?<=[A-Za-z])\((e?s)\)$")  # Himalaya(s)
 _SIGNS = str.maketrans({"−": "-", "–": "-", "“": '"', "”": '"', "‘": "'", "’": "'", "$": None, "　": " ", "º": "°"})
-_AROUND = " \t.。,;:!\"'`*"
+_AROUND = " \t.。,;:!\"'`*《》「」"
 _PUNCTUATION = re.compile(r"[^\w+\-/=<>√π°%]")
 
 
@@ -138,6 +143,12 @@ def blanks(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     ]
     if len(expected) == 1 and not right[0] and not claims.settled:
         right = [_said(trajectory.answer, expected[0], sample.question, options)]
+    elif (
+        not all(right)
+        and not claims.settled
+        and _states(trajectory.answer, answers, expected, sample.question, options)
+    ):
+        right = [True] * len(expected)
     points = sum(right)
     reason = (
         say("All blanks are right.")
@@ -173,10 +184,16 @@ def read_claims(reply: str, question: str = "", count: int = 1) -> BlankClaims:
     """
     reply = without_gaps(reply)
     said = last_announced(without_thoughts(reply)) or reply
+    listed = read_blanks(reply, count)
     settled = fill_gaps(said, question, count) or read_settled(said, question, count)
-    answers = settled or read_blanks(reply, count)
+    if settled is None and count > 1:
+        settled = without_labels(listed, question)
+    is_marked = settled is not None or (count > 1 and sets_off(said, count))
+    read = settled if is_marked else fill_gaps(said, question, count, reworded=True)
+    answers = read or listed
+    plain = list(map(before_remark, answers)) if count == 1 or read else answers
     return BlankClaims(
-        tuple(answers), tuple(without_context(answers, question)), settled is not None and all(map(is_phrase, settled))
+        tuple(answers), tuple(without_context(plain, question)), settled is not None and all(map(is_phrase, settled))
     )
 
 
@@ -191,6 +208,19 @@ def _said(reply: str, alternatives: Sequence[str], question: str, options: Blank
     if len(bold := bold_words(text)) == 1 and not negations(text):
         return fits(bold[0])
     return any(map(fits, claimed_forms(text, question)))
+
+
+def _states(
+    reply: str, listed: Sequence[str], expected: Sequence[Sequence[str]], question: str, options: BlanksOptions
+) -> bool:
+    """True if a reply states what fills each gap in words of its own; not if one thing fills two, or it lists them in another order."""
+    text = without_thoughts(without_gaps(reply))[-MOST_CHARACTERS:]
+    stated = [claimed_forms(text, clause) for clause in clauses_with_gaps(question)]
+    if len(stated) != len(expected) or not all(stated) or len({forms[-1] for forms in stated}) < len(stated):
+        return False
+    if any(answer in forms for index, forms in enumerate(stated) for answer in (*listed[:index], *listed[index + 1 :])):
+        return False
+    return all(any(_fits(form, ways, options) for form in forms) for forms, ways in zip(stated, expected, strict=True))
 
 
 def _expected(target: object, options: BlanksOptions) -> list[list[str]]:
@@ -257,6 +287,11 @@ def _matched(fits: Sequence[Sequence[bool]]) -> dict[int, int]:
 
 
 def _fits(answer: str, alternatives: Sequence[str], options: BlanksOptions) -> bool:
+    """True if an answer, or a name that it has in brackets, is one of the alternatives."""
+    return any(_is_same(form, alternatives, options) for form in (answer, *aliases(answer)))
+
+
+def _is_same(answer: str, alternatives: Sequence[str], options: BlanksOptions) -> bool:
     text = _plain(answer, options)
     if not text:
         return False
@@ -298,7 +333,7 @@ def _plain(text: str, options: BlanksOptions) -> str:
     for pattern, instead in _LATEX:
         plain = pattern.sub(instead, plain)
     plain = _COMMAND.sub(lambda found: _COMMANDS.get(found[1], found[1]), plain)
-    plain = _PLURAL.sub(r"\1", "".join(plain.split()))
+    plain = _PLURAL.sub(r"\1", "".join(plain.split())).removesuffix("()")
     plain = _WORDS.get(plain, plain)
     if options.ignore_punctuation and _value(plain) is None:
         plain = _PUNCTUATION.sub("", plain)
