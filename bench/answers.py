@@ -1,7 +1,8 @@
 """The answer matcher on its labelled pairs, and every scorer that reads free text on replies as chat models write them.
 
 `tests/data/replies` holds the corpora: `tuned` and `unseen`, to which the rules were mended, `third`, of another hand, and `registers`: replies of
-developers, assistants, a help desk and teachers. Strangers wrote `stranger_a` to `_e`, which were read when the rules were mended, and `_f` and `_g`, which were only measured.
+developers, assistants, a help desk and teachers. Strangers wrote the others: `stranger_a` to `_f` were read when the rules were mended, `_h` to `_x` were used
+to fit the model of spans, but for `_k` and `_l`, which were only measured, as was `_g`.
 """
 
 import json
@@ -25,7 +26,7 @@ from proctor_judging.scorers.refusal import refusal
 
 DATA = Path(__file__).parents[1] / "tests" / "data"
 PAIRS = DATA / "answer_pairs.jsonl"
-CORPORA = ("tuned", "unseen", "third", "registers", *(f"stranger_{hand}" for hand in "abcdefg"))
+CORPORA = ("tuned", "unseen", "third", "registers", *(f"stranger_{hand}" for hand in "abcdefghijklmnopqrstuvwx"))
 SCORERS: dict[str, Callable[[Sample, Trajectory], Score | Unscored]] = {
     "answer_en": answer,
     "answer_zh": answer,

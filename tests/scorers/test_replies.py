@@ -1,8 +1,8 @@
 """Replies as chat models write them: precision and recall of every scorer that reads free text, and the readings that once flattered.
 
 `tests/data/replies/tuned` and `unseen` are the corpora to which the rules were mended, `third` one of another hand, which was measured
-once before its errors were read. Strangers wrote the others: `stranger_a` to `_e` were read when the rules were mended, `_f` and `_g`
-were only measured. Bounds are a little below what was measured, and may only rise.
+once before its errors were read. Strangers wrote the others: `stranger_a` to `_f` were read when the rules were mended, `_h` to `_x`
+were used to fit the model of spans, but for `_k` and `_l`, which were only measured, as was `_g`. Bounds are a little below what was measured, and may only rise.
 """
 
 import pytest
@@ -43,11 +43,63 @@ THIRD = {
     "refusal": (0.97, 0.97),
 }
 
-STRANGERS = {  # of stranger_a to _g; what a corpus has no replies for is left out
-    "answer_en": ((0.98, 0.86), (0.99, 0.84), (0.99, 0.88), (0.99, 0.87), (0.99, 0.83), (0.96, 0.77), (0.96, 0.70)),
-    "answer_zh": ((0.99, 0.81), (0.99, 0.94), (0.99, 0.92), (0.99, 0.93), (0.99, 0.88), (0.98, 0.80), (0.98, 0.73)),
-    "choice": ((0.99, 0.99), (0.99, 0.99), (0.99, 0.99), (0.99, 0.99), (0.99, 0.99), (0.99, 0.92), (0.96, 0.96)),
-    "blanks": ((0.99, 0.97), (0.99, 0.99), (0.99, 0.97), (0.99, 0.99), (0.99, 0.97), (0.99, 0.86), (0.99, 0.90)),
+STRANGERS = {  # of stranger_a to _l; what a corpus has no replies for is left out
+    "answer_en": (
+        (0.98, 0.86),
+        (0.99, 0.84),
+        (0.99, 0.88),
+        (0.99, 0.87),
+        (0.99, 0.83),
+        (0.97, 0.80),
+        (0.97, 0.74),
+        (0.99, 0.85),
+        (0.97, 0.78),
+        (0.97, 0.77),
+        (0.99, 0.87),
+        (0.99, 0.78),
+    ),
+    "answer_zh": (
+        (0.99, 0.81),
+        (0.99, 0.94),
+        (0.99, 0.92),
+        (0.99, 0.93),
+        (0.99, 0.88),
+        (0.98, 0.84),
+        (0.98, 0.74),
+        (0.99, 0.81),
+        (0.98, 0.71),
+        (0.98, 0.78),
+        (0.99, 0.81),
+        (0.98, 0.79),
+    ),
+    "choice": (
+        (0.99, 0.99),
+        (0.99, 0.99),
+        (0.99, 0.99),
+        (0.99, 0.99),
+        (0.99, 0.99),
+        (0.99, 0.92),
+        (0.96, 0.96),
+        (0.99, 0.96),
+        (0.99, 0.99),
+        (0.99, 0.99),
+        (0.99, 0.99),
+        (0.99, 0.87),
+    ),
+    "blanks": (
+        (0.99, 0.97),
+        (0.99, 0.99),
+        (0.99, 0.97),
+        (0.99, 0.99),
+        (0.99, 0.97),
+        (0.99, 0.93),
+        (0.99, 0.96),
+        (0.99, 0.99),
+        (0.99, 0.92),
+        (0.99, 0.96),
+        (0.99, 0.85),
+        (0.99, 0.87),
+    ),
     "number": ((0.99, 0.99), (0.98, 0.98), (0.99, 0.98), (0.99, 0.99), (0.98, 0.98), (0.96, 0.95), (0.99, 0.97)),
     "json": ((0.99, 0.99), (0.99, 0.99), (0.99, 0.99), (0.99, 0.99), (0.99, 0.99), (0.99, 0.99)),
     "refusal": ((0.99, 0.99), (0.99, 0.99), (0.99, 0.97), (0.99, 0.97), (0.99, 0.95), (0.97, 0.94), (0.99, 0.99)),
@@ -84,7 +136,7 @@ def test_replies_of_another_hand_are_read(name: str) -> None:
     [
         (name, hand, *least)
         for name, bounds in STRANGERS.items()
-        for hand, least in zip("abcdefg", bounds, strict=False)
+        for hand, least in zip("abcdefghijkl", bounds, strict=False)
     ],
 )
 def test_replies_of_strangers_are_read(name: str, hand: str, precision: float, recall: float) -> None:

@@ -193,7 +193,7 @@ def read_claims(reply: str, question: str = "", *, guesses: bool = False) -> Cla
         given = given.rstrip("!！~～ ") or given
     if (
         given is not None
-        and _is_value(tidy(given))
+        and is_value(tidy(given))
         and given[:1] not in VERBS
         and (read_asked(question).kind != "truth" or truth_of(given) is not None)
     ):
@@ -418,7 +418,7 @@ def _enumerated(sentences: Sequence[str], asked: QuestionForm) -> str:
     return ""
 
 
-def _is_value(given: str) -> bool:
+def is_value(given: str) -> bool:
     """True if a text is a value as a whole, so that no part of it is looked for."""
     if EQUATION.search(given) is not None or WITH_SYMBOL.fullmatch(given) is not None:
         return False

@@ -10,7 +10,7 @@ from proctor_judging.matching.question_words import stem, table_lines
 
 CALL = compile_later(r"(?<!\w)[A-Za-z_][\w.]{0,30}\([^()]{0,20}\)")  # O(log n), len(x)
 TOKEN = compile_later(
-    r"(?<!\w)[A-Za-z_][\w.]{0,30}\([^()]{0,20}\)|[\"“”`]|[$£€]?\d[\d,.:/]*(?:st|nd|rd|th)?(?:\s?[%°]\s?[CFK]?\b|%|°)?|[^\W_]+(?:[.'’&_-][^\W_]+)*\.?(?=\w)?|[^\w\s]"
+    r"(?<!\w)[A-Za-z_][\w.]{0,30}\([^()]{0,20}\)|[\"“”`]|[$£€]?\d[\d,.:/]*(?:st|nd|rd|th)?(?:\s?[%°]\s?[CFK]?\b|%|°)?|[^\W_]+(?:[.'’&_@-][^\W_]+)*\.?(?=\w)?|[^\w\s]"
 )
 SPLIT_WORD = compile_later(r"(?i)(\w.*?)(n['’]t|['’](?:s|re|ve|d|ll|m))")
 WORD = compile_later(r"[^\W\d_]+")

@@ -21,6 +21,7 @@ from proctor_judging.matching.sentences import QUESTION
 from proctor_judging.matching.text import negations, tidy
 from proctor_judging.matching.truth import truth_of
 from proctor_judging.matching.verdict import AnswerMatch, AnswerOptions, accept, refuse, shown
+from proctor_judging.matching.weighed_claims import read_weighed_claims
 from proctor_judging.matching.wordings import in_asked_degrees, same_wording
 
 DECIMAL_COMMA, DECIMAL_POINT = re.compile(r"(?<![\d,])\d+,\d{1,2}(?![\d,])"), re.compile(r"\d\.\d")
@@ -34,7 +35,7 @@ def best_match(reply: str, targets: Sequence[str], options: AnswerOptions, quest
 
     A verdict with `readings` is arguable: the reply is right in one of them only.
     """
-    claims = read_claims(reply, question, guesses=options.guesses)
+    claims = read_weighed_claims(reply, question, guesses=options.guesses)
     if options.ordered is None and read_asked(question).several:
         options = msgspec.structs.replace(options, ordered=False)
     verdicts = (

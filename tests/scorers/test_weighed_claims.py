@@ -1,0 +1,82 @@
+"""Claims of rules weighed against the other spans of a reply by the fitted model."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from proctor_judging.matching.claims import read_claims
+from proctor_judging.matching.english_spans import read_english_reply
+from proctor_judging.matching.span_model import ReplySpan, weigh
+from proctor_judging.matching.weighed_claims import read_weighed_claims
+
+CLAIMED = [  # what rules read is in the comment
+    ("Who succeeded Margaret Thatcher as British Prime Minister?",
+     "John Major succeeded her in November 1990. He was followed by Tony Blair in 1997.", "John Major"),  # November 1990
+    ("Who was the Soviet leader during the Cuban Missile Crisis?",
+     "Nikita Khrushchev led the Soviet Union at the time, facing US President John F. Kennedy.", "Nikita Khrushchev"),  # the Soviet Union
+    ("What was the ancient name of Istanbul before it was Constantinople?",
+     "Before it was renamed Constantinople in 330 AD, the city was called Byzantium.", "Byzantium"),  # nothing
+    ("《清明上河图》的作者是谁？", "我记得是北宋画家张择端，现藏于北京故宫博物院。", "张择端"),  # 北京故宫博物院
+    ("泰国旧称什么？", "泰国旧称暹罗，1939年改为现名。", "暹罗"),  # 现名
+]  # fmt: skip
+SILENT = [
+    ("Who wrote the report?", "I doubt that Miller wrote it."),
+    ("Who wrote the report?", "It was hardly Miller."),
+    ("Who wrote the report?", "It may have been Miller."),
+    ("Who wrote the report?", "Was it Miller?"),
+    ("Who painted it?", "Everyone but Monet did."),
+    ("What is the capital of Spain?", "The capital of Portugal is Madrid."),
+    ("When does the shop open?", "The shop closes at 18:00."),
+    ("How many moons does Mars have?", "Mars has at least 2 moons."),
+    ("谁发明了电灯？", "爱迪生没有发明电灯。"),
+    ("这本书有多少页？", "这本书不到320页。"),
+    ("班里有多少名女生？", "班里有22名男生。"),
+]
+
+
+@pytest.mark.parametrize(("question", "reply", "claim"), CLAIMED)
+def test_the_span_that_the_form_of_a_reply_speaks_for_is_claimed(question: str, reply: str, claim: str) -> None:
+    assert [str(read) for read in read_weighed_claims(reply, question).readings] == [claim]
+
+
+@pytest.mark.parametrize(("question", "reply"), SILENT)
+def test_what_is_doubted_denied_bounded_or_about_something_else_is_not_claimed(question: str, reply: str) -> None:
+    assert read_weighed_claims(reply, question).readings == ()
+
+
+@pytest.mark.parametrize(
+    ("question", "reply"),
+    [
+        ("", "It is Paris."),
+        ("Is it red?", "No, it is blue."),
+        ("What is the capital of France?", "Lyon has more trams. Final answer: Paris"),
+        ("What are the colours of the flag?", "They are red, white and blue."),
+        ("Which command lists files?", "Run this:\n```\nls -l\n```\nThe index is left alone."),
+    ],
+)
+def test_rules_alone_read_what_is_marked_listed_yes_or_no(question: str, reply: str) -> None:
+    assert read_weighed_claims(reply, question) == read_claims(reply, question)
+
+
+def test_a_clause_that_denies_has_no_spans_unless_the_question_denies() -> None:
+    said = [span.text for span in read_english_reply("It isn't Rome, it is Oslo.", "Which city is it?").spans()]
+    asked = [span.text for span in read_english_reply("Miko can't make it.", "Who can't make it on Friday?").spans()]
+    assert "Rome" not in said
+    assert "Oslo" in said
+    assert "Miko" in asked
+
+
+@given(
+    st.lists(
+        st.lists(st.sampled_from(["len=1", "bold", "no such feature", "nov=new"]), max_size=4), min_size=1, max_size=9
+    )
+)
+def test_probabilities_of_spans_sum_to_one(features: list[list[str]]) -> None:
+    spans = [ReplySpan(str(index), tuple(of_it), 0) for index, of_it in enumerate(features)]
+    assert sum(weigh(spans, "en")) == pytest.approx(1)
+    assert weigh([], "zh") == []
+
+
+@given(st.text(max_size=200), st.text(max_size=60))
+def test_any_reply_is_read(reply: str, question: str) -> None:
+    assert len(read_weighed_claims(reply, question).readings) <= 2
