@@ -3,10 +3,10 @@
 import importlib.util
 import shutil
 from pathlib import Path
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import pytest
-from machine_image import import_image
+from machine_image import BACKENDS, import_image
 from msgspec.structs import replace
 
 from proctor.core.errors import EnvironmentFailed
@@ -18,6 +18,7 @@ from proctor_benchmarks.boxes.archives import FileSet, archive_of
 from proctor_benchmarks.boxes.box_task import BoxTask, sample_of
 from proctor_benchmarks.boxes.engines import Engine
 from proctor_benchmarks.boxes.environment import BoxEnvironment
+from proctor_benchmarks.boxes.namespace import lacks
 from proctor_benchmarks.boxes.opening import BoxOptions
 from proctor_benchmarks.boxes.steering import find_steering
 from proctor_benchmarks.boxes.verifier_scorer import VerifierScorer
@@ -41,6 +42,20 @@ TASK = BoxTask(
     solution=FileSet(texts={"solve.sh": SOLVE}),
     verdict="rewards",
     verifier_seconds=120,  # a busy machine is no verdict
+)
+
+
+HAS_BUBBLEWRAP = not lacks()
+
+
+def on(backend: str, *values: str, engines: bool) -> Any:
+    """Return a case of a backend, for `--torture` alone where bubblewrap plays it at a twentieth of the cost of an engine."""
+    is_long = backend != "bubblewrap" and not engines and HAS_BUBBLEWRAP
+    return pytest.param(backend, *values, marks=[pytest.mark.torture] if is_long else [])
+
+
+seldom_on_engines = pytest.mark.parametrize(
+    "backend", [on(backend, engines=False) for backend in BACKENDS], indirect=True
 )
 
 
@@ -112,7 +127,14 @@ ATTACKS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ATTACKS)
+ON_ENGINES = ("V1 tests made before", "V2 search for tests", "V7 process left behind", "V7 shim in PATH", "V7 exit when imported")  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("backend", "name"),
+    [on(backend, name, engines=name in ON_ENGINES) for backend in BACKENDS for name in ATTACKS],
+    indirect=["backend"],
+)
 async def test_no_attack_passes_the_guarded_verifier_but_the_residual_ones(name: str, options: BoxOptions) -> None:
     attack = ATTACKS[name]
     verdict, printed = await act(TASK, attack.script, "guarded", options)
@@ -126,6 +148,7 @@ async def test_no_attack_passes_the_guarded_verifier_but_the_residual_ones(name:
         assert verdict.details["error_class"] == "tests_not_shown"
 
 
+@seldom_on_engines
 @pytest.mark.parametrize("name", ["V7 shim in PATH", "V7 exit when imported"])  # what is left behind may come too late
 async def test_the_other_verifiers_are_worth_what_they_are(name: str, options: BoxOptions) -> None:
     for mode in ("shared", "separate"):
@@ -175,6 +198,7 @@ echo '[pytest11]' > /app/a.dist-info/entry_points.txt
 """
 
 
+@seldom_on_engines
 async def test_a_conftest_steers_pytest_and_is_withheld(pytest_folder: Path, options: BoxOptions) -> None:
     task = replace(TASK, tests=FileSet(folder=str(pytest_folder)))
     steered, _ = await act(task, CONFTEST, "separate", options)
@@ -192,6 +216,7 @@ async def test_a_conftest_steers_pytest_and_is_withheld(pytest_folder: Path, opt
     assert runner.points == 0
 
 
+@seldom_on_engines
 @pytest.mark.parametrize(
     ("script", "withheld"), [(LINK, "/app/pyproject.toml"), (PACKAGE, "/app/tests/test_add/__init__.py")]
 )
@@ -224,6 +249,7 @@ async def test_right_work_passes_and_no_work_does_not(options: BoxOptions) -> No
     assert (right.points, right.details["witness"], nothing.points) == (1, "tests", 0)
 
 
+@seldom_on_engines
 async def test_a_verifier_that_fails_its_own_solution_gives_no_verdict(options: BoxOptions) -> None:
     task = replace(TASK, solution=FileSet(texts={"solve.sh": "#!/bin/sh\ntrue\n"}))
     verdict, _ = await act(task, "echo 'def add(a, b): return a + b' > solution.py", "guarded", options)
@@ -231,6 +257,7 @@ async def test_a_verifier_that_fails_its_own_solution_gives_no_verdict(options: 
     assert verdict.details["kind"] == "solution_fails"
 
 
+@seldom_on_engines
 async def test_a_verifier_without_a_reward_gives_no_verdict_and_a_slow_solution_none_of_the_points(
     options: BoxOptions,
 ) -> None:
@@ -258,7 +285,11 @@ LEFT = {
 }
 
 
-@pytest.mark.parametrize("name", LEFT)
+@pytest.mark.parametrize(
+    ("backend", "name"),
+    [on(backend, name, engines=name == "no shell") for backend in BACKENDS for name in LEFT],
+    indirect=["backend"],
+)
 async def test_what_an_agent_leaves_never_keeps_its_zero_from_it(name: str, options: BoxOptions) -> None:
     task = replace(TASK, artefacts=("/app", "/logs"))
     verdict, _ = await act(task, LEFT[name], "guarded", options)
