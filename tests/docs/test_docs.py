@@ -24,6 +24,7 @@ NAMES = [str(page.relative_to(ROOT)) for page in ENGLISH]
 RUNNABLE = [page for page in ENGLISH if {block.language for block in pages.blocks(page)} & {"python", "console"}]
 MAKE_RUNS = {"run", "score", "judge items", "judge winrate", "judge probe", "data generate", "adk eval"}
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+LONG = {"miniwob.md", "agentdojo.md"}  # their runs take one sample, and with `--torture` as many as the page says
 
 
 @pytest.fixture(scope="module")
@@ -53,13 +54,13 @@ def programs(endpoint: str, usual_store: Path, tmp_path_factory: pytest.TempPath
 @pytest.mark.slow
 @pytest.mark.parametrize("page", RUNNABLE, ids=[str(page.relative_to(ROOT)) for page in RUNNABLE])
 def test_the_examples_of_a_page_run_in_order(
-    page: Path, endpoint: str, usual_store: Path, programs: Path, tmp_path: Path
+    page: Path, endpoint: str, usual_store: Path, programs: Path, tmp_path: Path, pytestconfig: pytest.Config
 ) -> None:
     """In processes that have imported Proctor already; those of the README import it themselves, in the test below."""
-    environment = _environment(endpoint, usual_store)
-    environment["PATH"] = f"{programs}{os.pathsep}{environment['PATH']}"
+    environment = _with_programs(_environment(endpoint, usual_store), programs)
+    limit = " --limit 1" if page.name in LONG and not pytestconfig.getoption("--torture") else ""
     for block in pages.blocks(page):
-        _follow(block, tmp_path, environment)
+        _follow(block, tmp_path, environment, limit=limit)
 
 
 @pytest.mark.parametrize("of", [ENGLISH, [*map(pages.chinese_page, ENGLISH)]], ids=["en", "zh"])
@@ -81,13 +82,17 @@ def test_no_two_pages_give_a_run_the_same_name(of: list[Path]) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("names", [("start",), pytest.param(("start", "my-agent"), marks=pytest.mark.torture)])
 def test_the_first_pages_run_in_order_in_one_store_at_80_columns(
-    names: tuple[str, ...], endpoint: str, tmp_path: Path
+    names: tuple[str, ...], endpoint: str, programs: Path, tmp_path: Path
 ) -> None:
-    """README and others in Chinese (the code is the same), as a newcomer reads them, with the usual store."""
-    environment = _environment(endpoint, tmp_path / "runs.db") | {"COLUMNS": "80", "PROCTOR_LANG": "zh"}
+    """README and others in Chinese (the code is the same), as a newcomer reads them, with the usual store.
+
+    The README in processes that import Proctor themselves.
+    """
+    newcomer = _environment(endpoint, tmp_path / "runs.db") | {"COLUMNS": "80", "PROCTOR_LANG": "zh"}
     for page in (ROOT / "README.md", *(ROOT / "docs" / f"{name}.md" for name in names)):
         folder = tmp_path / page.stem
         folder.mkdir()
+        environment = newcomer if page.name == "README.md" else _with_programs(newcomer, programs)
         for block in pages.blocks(pages.chinese_page(page)):
             _follow(block, folder, environment, compares=False)
 
@@ -157,7 +162,11 @@ def _environment(endpoint: str, store: Path) -> dict[str, str]:
     }
 
 
-def _follow(block: Block, folder: Path, environment: dict[str, str], *, compares: bool = True) -> None:
+def _with_programs(environment: dict[str, str], programs: Path) -> dict[str, str]:
+    return environment | {"PATH": f"{programs}{os.pathsep}{environment['PATH']}"}
+
+
+def _follow(block: Block, folder: Path, environment: dict[str, str], *, compares: bool = True, limit: str = "") -> None:
     """Do what a reader does with a block: save it, or type what is in it."""
     if block.language == "python":
         name = block.file_name or "example.py"
@@ -166,7 +175,8 @@ def _follow(block: Block, folder: Path, environment: dict[str, str], *, compares
     elif block.language == "console":
         for command, shown in block.commands():
             if command.startswith(("proctor ", "python ")):
-                printed = _run(["bash", "-c", command], block, folder, environment)
+                shortened = command + limit if command.startswith("proctor run ") else command
+                printed = _run(["bash", "-c", shortened], block, folder, environment)
                 assert not compares or _matches(shown, printed), f"{block}: `{command}` printed:\n{printed}"
     elif block.file_name:
         (folder / block.file_name).write_text(block.text, encoding="utf-8")
