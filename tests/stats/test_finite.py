@@ -6,6 +6,7 @@ from collections.abc import Callable
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from simulated import chance, rounds
 
 from proctor.core.errors import BadInput
 from proctor.stats.rate import wilson
@@ -44,7 +45,7 @@ def coverage(stops: Stops, share: float, size: int, repeats: int) -> float:
 @pytest.mark.parametrize("name", STOPS)
 @pytest.mark.parametrize(("share", "size"), [(0.5, 40), (0.9, 200), (0.7, 1000), (0.02, 300)])
 def test_the_bounds_hold_however_one_stops(name: str, share: float, size: int) -> None:
-    assert coverage(STOPS[name], share, size, 1000) >= 0.95
+    assert coverage(STOPS[name], share, size, rounds(1000)) >= 0.95 - chance(0.95, 1000)
 
 
 def test_an_interval_for_a_fixed_number_does_not_hold_where_one_stops_at_will() -> None:

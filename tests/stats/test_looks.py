@@ -84,7 +84,7 @@ def test_a_step_more_than_there_can_be_is_refused() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("most", [100, 240])
+@pytest.mark.parametrize("most", [100, pytest.param(240, marks=pytest.mark.torture)])
 def test_at_the_limit_a_decision_is_seldom_made(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Points in clusters of different sizes, looked at after every step; 10,000 suites are in `bench/decisions.py`."""
     monkeypatch.setattr("proctor_ci.stats.betting._GRID", 1)  # only the limit is bet against, which decides the same
