@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -77,16 +77,52 @@ def _servers(folder: Path) -> Iterator[Callable[..., WebServer]]:
         server.stop()
 
 
+class SharedBrowser:
+    """One browser for the modules that come one after the other: starting it takes as long as a test.
+
+    It ends before a test that has none, as its event loop would be in the way of that test's own.
+    """
+
+    def __init__(self) -> None:
+        self._stack = ExitStack()
+        self._browser: Browser | None = None
+
+    def get(self) -> Browser:
+        if self._browser is None or not self._browser.is_connected():
+            self.stop()
+            play = self._stack.enter_context(sync_playwright())
+            options = ["--no-sandbox", "--disable-gpu", "--disable-software-rasterizer"]
+            self._browser = play.chromium.launch(executable_path=CHROMIUM, args=options)
+            self._stack.callback(self._browser.close)
+        return self._browser
+
+    def stop(self) -> None:
+        self._browser = None
+        self._stack.close()
+
+
+shared = SharedBrowser()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
+    """End the browser unless the next test is of the same module, or of this folder and has it too."""
+    try:
+        yield
+    finally:
+        if nextitem is None or (nextitem.path != item.path and not _has_browser(nextitem)):
+            shared.stop()
+
+
+def _has_browser(item: pytest.Item) -> bool:
+    return item.path.parent == Path(__file__).parent and "chromium" in getattr(item, "fixturenames", ())
+
+
 @pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
+def chromium() -> Browser:
     if CHROMIUM is None:
         pytest.skip("needs a browser: chromium")
-    with sync_playwright() as play:
-        browser = play.chromium.launch(
-            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu", "--disable-software-rasterizer"]
-        )
-        yield browser
-        browser.close()
+    return shared.get()
 
 
 @pytest.fixture

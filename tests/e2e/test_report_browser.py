@@ -11,7 +11,7 @@ import pytest
 import told_trials
 from headless import CHROMIUM
 from memory_store import MemoryStore
-from playwright.sync_api import Browser, Dialog, Page, Request, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Dialog, Page, Request, expect
 
 from proctor.core.run import Estimate, RunRecord
 from proctor.core.sample import Sample
@@ -30,23 +30,17 @@ pytestmark = [
 Open = Callable[..., Page]
 
 
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    with sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
-
-
 @pytest.fixture
 def visit(chromium: Browser, tmp_path: Path) -> Iterator[Open]:
     """Open a page from a file; it must ask for nothing else, show no dialog and raise nothing."""
     troubles: list[str] = []
+    contexts: list[BrowserContext] = []
 
     def begin(text: str, fragment: str = "", **context: Any) -> Page:
         path = tmp_path / "page.html"
         path.write_text(text, encoding="utf-8")
-        page = chromium.new_context(**context).new_page()
+        contexts.append(chromium.new_context(**context))
+        page = contexts[-1].new_page()
 
         def dialog(one: Dialog) -> None:
             troubles.append(f"dialog {one.message}")
@@ -64,6 +58,8 @@ def visit(chromium: Browser, tmp_path: Path) -> Iterator[Open]:
         return page
 
     yield begin
+    for context in contexts:
+        context.close()
     assert not troubles
 
 

@@ -35,18 +35,30 @@ WATCH = """() => {
 }"""
 
 
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Agents, of which one is for the test that changes its code, and a folder of eval sets."""
+    folder = tmp_path_factory.mktemp("chats")
+    (folder / "evalsets").mkdir()
+    for name in ("shop", "changed"):
+        write_shop(folder / "agents", name)
+    (folder / "agents" / "echo.py").write_text(ECHO)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def server(web_of_module: Callable[..., Any], folder: Path) -> Any:
+    return web_of_module(
+        "--store", folder / "runs.db", "--agents", folder / "agents", "--evalsets", folder / "evalsets"
+    )
+
+
 @pytest.fixture
-def open_chat(web: Callable[..., Any], visit: Open, requests: list[str], tmp_path: Path) -> Iterator[Open]:
+def open_chat(server: Any, session: Any, visit: Open, requests: list[str]) -> Iterator[Open]:
     """Opens a chat with an agent in a browser that came in; in the end nothing was asked of others."""
-    agents, sets = tmp_path / "agents", tmp_path / "evalsets"
-    sets.mkdir()
-    write_shop(agents)
-    (agents / "echo.py").write_text(ECHO)
-    server = web("--store", tmp_path / "runs.db", "--agents", agents, "--evalsets", sets)
 
     def begin(agent: str, **how: Any) -> Page:
-        page = visit(server.link, **how)
-        page.goto(f"{server.address}/chat")
+        page = visit(f"{server.address}/chat", storage_state=session, **how)
         page.get_by_role("radio", name=agent).check()
         page.get_by_role("button", name="Begin").click()
         page.wait_for_selector("#composer")
@@ -67,7 +79,7 @@ def say(page: Page, text: str, how: str | None = "done") -> None:
         expect(page.locator(f"#turn-{number}")).to_have_attribute("data-how", how, timeout=30_000)
 
 
-def test_a_reply_streams_and_the_session_is_saved_as_a_case(open_chat: Open, tmp_path: Path) -> None:
+def test_a_reply_streams_and_the_session_is_saved_as_a_case(open_chat: Open, folder: Path) -> None:
     page = open_chat("shop")
     say(page, "What does A cost?")
     expect(page.locator("#chat-status")).to_have_text("ready")
@@ -95,15 +107,15 @@ def test_a_reply_streams_and_the_session_is_saved_as_a_case(open_chat: Open, tmp
     page.get_by_label("Id of the case").fill("price-of-a")
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.get_by_text("Saved as price-of-a in prices.evalset.json.")).to_be_visible()
-    [case] = json.loads((tmp_path / "evalsets" / "prices.evalset.json").read_text())["eval_cases"]
+    [case] = json.loads((folder / "evalsets" / "prices.evalset.json").read_text())["eval_cases"]
     assert len(case["conversation"]) == 1 + number
     assert case["final_session_state"] == {"asked": 1}
     page.get_by_role("link", name="Open the case").click()
     expect(page.get_by_label("Expected response").first).to_have_value("Model A costs 100 元.")
 
 
-def test_a_crash_a_stop_and_new_code_are_said_and_the_chat_goes_on(open_chat: Open, tmp_path: Path) -> None:
-    page = open_chat("shop")
+def test_a_crash_a_stop_and_new_code_are_said_and_the_chat_goes_on(open_chat: Open, folder: Path) -> None:
+    page = open_chat("changed")
     say(page, "crash", "failed")
     expect(page.locator("#turn-0 .fault")).to_contain_text("The agent's process ended (exit code 7).")
     say(page, "wait", None)
@@ -112,7 +124,7 @@ def test_a_crash_a_stop_and_new_code_are_said_and_the_chat_goes_on(open_chat: Op
     page.keyboard.press("Escape")
     expect(page.locator("#turn-1")).to_contain_text("Stopped; that turn is not kept.")
     expect(page.get_by_role("button", name="Stop")).to_be_hidden()
-    code = tmp_path / "agents" / "shop" / "agent.py"
+    code = folder / "agents" / "changed" / "agent.py"
     code.write_text(code.read_text().replace("Model A costs", "Now A costs"))
     say(page, "What does A cost?")
     note = re.compile(

@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,8 @@ PHONE: dict[str, Any] = {"viewport": {"width": 390, "height": 844}, "is_mobile":
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return inspected.write(tmp_path_factory.mktemp("inspected"))
+    with ThreadPoolExecutor(1) as pool:  # the thread of a browser has a loop already
+        return pool.submit(inspected.write, tmp_path_factory.mktemp("inspected")).result()
 
 
 @pytest.fixture

@@ -57,6 +57,14 @@ def stored(store: Path) -> None:
     run("other", f"shapes {HOSTILE}", 6)
 
 
+@pytest.fixture(scope="module")
+def server(web_of_module: Web, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """A server of those runs, for the tests that only look, and mark the first."""
+    store = tmp_path_factory.mktemp("three") / "runs.db"
+    stored(store)
+    return web_of_module("--store", store)
+
+
 def type_another(page: Page, field: str, name: str) -> None:
     """Choose what is not in a list, by its name."""
     page.get_by_label(field, exact=True).select_option(label="another one, by its name …")
@@ -159,11 +167,9 @@ def test_tags_notes_and_baselines_are_given_found_and_taken_back(web: Web, visit
 
 
 def test_the_list_is_filtered_walked_by_keys_and_two_runs_are_compared(
-    web: Web, visit: Visit, requests: list[str], tmp_path: Path
+    server: Any, session: Any, visit: Visit, requests: list[str]
 ) -> None:
-    stored(tmp_path / "runs.db")
-    server = web("--store", "runs.db")
-    page = visit(server.link)
+    page = visit(f"{server.address}/runs", storage_state=session)
     expect(page.locator("table.runs tbody tr")).to_have_count(3)
     expect(page.locator("table.runs")).to_contain_text("shapes <img src=http")
     page.locator("select[name=task]").select_option("colours")
@@ -219,10 +225,8 @@ def test_twenty_two_runs_are_on_a_screen_and_are_chosen_ordered_and_grouped_by_k
 
 
 @pytest.mark.parametrize("how", [{}, {"color_scheme": "dark"}, PHONE], ids=["wide", "dark", "phone"])
-def test_the_pages_are_readable_by_everybody(web: Web, visit: Visit, tmp_path: Path, how: dict[str, Any]) -> None:
-    stored(tmp_path / "runs.db")
-    server = web("--store", "runs.db")
-    page = visit(server.link, **how, locale="zh-CN")
+def test_the_pages_are_readable_by_everybody(server: Any, session: Any, visit: Visit, how: dict[str, Any]) -> None:
+    page = visit(server.address, **how, storage_state=session, locale="zh-CN")
     asked = urllib.request.Request(
         f"{server.address}/api/v1/runs/one/notes",
         data=json.dumps({"add_tags": ["夜间"], "note": f"x {HOSTILE}", "add_baseline": "main"}).encode(),

@@ -1,6 +1,7 @@
 """One sample in a real browser: fold, page, find, mark, contradict, add to an eval set; hostile text, 10,000 steps, a phone."""
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -26,7 +27,8 @@ Visit = Callable[..., Page]
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("told")
     (made / "evalsets").mkdir()
-    told_trials.write(made, steps=told_trials.LONG_STEPS)
+    with ThreadPoolExecutor(1) as pool:  # the thread of a browser has a loop already
+        pool.submit(told_trials.write, made, steps=told_trials.LONG_STEPS).result()
     return made
 
 
