@@ -17,6 +17,7 @@ from proctor_judging.matching.text import FENCED, tidy
 
 MEASURED = ("amount", "moment")
 TIMES = {"en": 10, "zh": 20}  # as probable must another span be
+LONGEST = 600  # characters of a reply that is weighed: the time grows with its spans
 LEAST_SURE = 0.3  # with less, the reply can be read in both ways
 ARTICLE = compile_later(r"^(?:the|an?) ", re.IGNORECASE)
 DECLINES = compile_later(
@@ -39,7 +40,9 @@ def read_weighed_claims(reply: str, question: str = "", *, guesses: bool = False
     """
     claims = read_claims(reply, question, guesses=guesses)
     asked = read_asked(question)
-    if guesses or _is_settled(claims, reply, question, asked) or (not claims.readings and DECLINES.search(reply)):
+    if guesses or len(reply) > LONGEST or _is_settled(claims, reply, question, asked):
+        return claims
+    if not claims.readings and DECLINES.search(reply):
         return claims
     is_han = HAN_WORD.search(question) is not None
     other = _read_han(claims, reply, question) if is_han else _read_english(claims, reply, question, asked)

@@ -29,7 +29,7 @@ __all__ = [
     "read_claims",
     "semantic",
 ]
-VERSION = "5" if is_installed("mpmath") else "5 without the extra 'math'"  # other verdicts: double precision, or none
+VERSION = "6" if is_installed("mpmath") else "6 without the extra 'math'"  # other verdicts: double precision, or none
 
 
 @scorer(version=VERSION)

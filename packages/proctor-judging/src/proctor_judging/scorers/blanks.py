@@ -123,7 +123,7 @@ class BlanksOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     min_similarity: float = 1.0
 
 
-@scorer(version="3")
+@scorer(version="4")
 def blanks(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     """A point for each blank.
 
