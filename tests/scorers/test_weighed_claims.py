@@ -49,7 +49,10 @@ def test_what_is_doubted_denied_bounded_or_about_something_else_is_not_claimed(q
     [
         ("", "It is Paris."),
         ("Is it red?", "No, it is blue."),
-        ("Who built it?", "The house stands in Oslo. Berger built it in 1923. " + "Trees grow near it in long rows. " * 20),
+        (
+            "Who built it?",
+            "The house stands in Oslo. Berger built it in 1923. " + "Trees grow near it in long rows. " * 20,
+        ),
         ("What is the capital of France?", "Lyon has more trams. Final answer: Paris"),
         ("What are the colours of the flag?", "They are red, white and blue."),
         ("Which command lists files?", "Run this:\n```\nls -l\n```\nThe index is left alone."),
