@@ -21,7 +21,8 @@ from bench import english_replies
 from bench.han_replies import grid
 from proctor_judging.matching import span_model
 from proctor_judging.matching.asked import read_asked
-from proctor_judging.matching.english_spans import read_english_reply
+from proctor_judging.matching.english_replies import read_english_reply
+from proctor_judging.matching.english_spans import forms_of_span, read_english_spans
 from proctor_judging.matching.han_span_forms import span_forms
 from proctor_judging.matching.han_spans import read_han_spans
 from proctor_judging.matching.replies import match_claim
@@ -30,6 +31,7 @@ from proctor_judging.matching.verdict import AnswerOptions
 
 DATA = Path(__file__).parents[1] / "tests" / "data"
 HAN = re.compile("[\u3400-\u9fff]")
+LANGUAGES: tuple[Language, ...] = ("en", "zh")
 MEASURED = ("stranger_g", "stranger_k", "stranger_l")  # never fitted
 WEIGHT_OF_HELD_OUT = 1.0  # short replies, many of which are meant to mislead
 WEIGHT_OF_GRID, EVERY = 0.15, 2  # replies of the grid; neighbouring forms differ little
@@ -102,8 +104,8 @@ def label(row: Row, language: Language) -> Labelled:
 
     if language == "en":
         reply = read_english_reply(row.reply, row.question)
-        spans = list(reply.spans())
-        forms = [reply.forms(span) for span in spans]
+        spans = list(read_english_spans(reply))
+        forms = [forms_of_span(span, reply) for span in spans]
     else:
         spans = read_han_spans(row.reply, row.question)
         forms = [() for _ in spans]
@@ -191,5 +193,5 @@ def write_weights(language: Language) -> None:
 
 
 if __name__ == "__main__":
-    for each in ("en", "zh"):
+    for each in LANGUAGES:
         write_weights(each) if sys.argv[1:] == ["fit"] else measure_folds(each)

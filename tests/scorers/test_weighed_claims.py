@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proctor_judging.matching.claims import read_claims
-from proctor_judging.matching.english_spans import read_english_reply
+from proctor_judging.matching.english_replies import read_english_reply
+from proctor_judging.matching.english_spans import read_english_spans
 from proctor_judging.matching.span_model import ReplySpan, weigh
 from proctor_judging.matching.weighed_claims import read_weighed_claims
 
@@ -63,8 +64,13 @@ def test_rules_alone_read_what_is_marked_listed_yes_or_no(question: str, reply: 
 
 
 def test_a_clause_that_denies_has_no_spans_unless_the_question_denies() -> None:
-    said = [span.text for span in read_english_reply("It isn't Rome, it is Oslo.", "Which city is it?").spans()]
-    asked = [span.text for span in read_english_reply("Miko can't make it.", "Who can't make it on Friday?").spans()]
+    said = [
+        span.text for span in read_english_spans(read_english_reply("It isn't Rome, it is Oslo.", "Which city is it?"))
+    ]
+    asked = [
+        span.text
+        for span in read_english_spans(read_english_reply("Miko can't make it.", "Who can't make it on Friday?"))
+    ]
     assert "Rome" not in said
     assert "Oslo" in said
     assert "Miko" in asked

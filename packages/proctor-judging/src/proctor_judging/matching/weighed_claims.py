@@ -5,7 +5,8 @@ from collections.abc import Sequence
 
 from proctor_judging.matching.asked import QuestionForm, read_asked
 from proctor_judging.matching.claims import ANNOUNCED, HAN_WORD, Claim, Claims, claimed_forms, is_value, read_claims
-from proctor_judging.matching.english_spans import read_english_reply
+from proctor_judging.matching.english_replies import read_english_reply
+from proctor_judging.matching.english_spans import forms_of_span, read_english_spans
 from proctor_judging.matching.extract import final_answer
 from proctor_judging.matching.han_span_forms import span_forms
 from proctor_judging.matching.han_spans import read_han_spans
@@ -64,11 +65,11 @@ def _read_han(claims: Claims, reply: str, question: str) -> tuple[Claim, ...] | 
 def _read_english(claims: Claims, reply: str, question: str, asked: QuestionForm) -> tuple[Claim, ...] | None:
     """Return what an English reply claims rather than what rules read; None if that stands."""
     english = read_english_reply(reply, question)
-    best = _more_probable(claims, list(english.spans(only_sure=not claims.readings)), "en")
+    best = _more_probable(claims, list(read_english_spans(english, only_sure=not claims.readings)), "en")
     if best is None:
         return None
     amounts = claimed_forms(ANNOUNCED.format(given=best[0].text), question) if asked.kind in MEASURED else ()
-    return _with_doubt(claims, tuple(dict.fromkeys([*english.forms(best[0]), *amounts])), best[1])
+    return _with_doubt(claims, tuple(dict.fromkeys([*forms_of_span(best[0], english), *amounts])), best[1])
 
 
 def _more_probable(claims: Claims, spans: Sequence[ReplySpan], language: Language) -> tuple[ReplySpan, float] | None:
