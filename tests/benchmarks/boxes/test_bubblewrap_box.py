@@ -1,5 +1,6 @@
 """A box of this machine's own programs: what it holds, and what it keeps away."""
 
+import asyncio
 import io
 import os
 import socket
@@ -9,6 +10,7 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
+import uvloop
 
 from proctor.core.errors import EnvironmentFailed
 from proctor_benchmarks.boxes import control_groups, namespace
@@ -168,3 +170,19 @@ def test_a_group_that_does_not_hold_its_bounds_is_none(tmp_path: Path, monkeypat
     assert control_groups.make_group(64, 8) is not None
     refused = "pids.max"
     assert control_groups.make_group(64, 8) is None
+
+
+def test_what_is_asked_of_a_dead_box_fails_as_its_death_on_each_loop() -> None:
+    async def ask_the_dead() -> None:
+        first = namespace.Namespace(1_000_000)
+        first._process = await asyncio.create_subprocess_exec("cat", stdin=-1, stdout=-1, stderr=-1)
+        assert first._process.stdin is not None
+        first._process.stdin.close()
+        await first._process.stdin.wait_closed()
+        with pytest.raises(EnvironmentFailed):
+            await first.ask("run", 5)
+        await first.end()
+
+    for factory in (asyncio.new_event_loop, uvloop.new_event_loop):
+        with asyncio.Runner(loop_factory=factory) as runner:
+            runner.run(ask_the_dead())

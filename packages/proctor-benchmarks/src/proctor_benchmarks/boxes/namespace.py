@@ -88,6 +88,8 @@ class Namespace:
         assert self._process.stdout is not None
         try:
             async with asyncio.timeout(wait_seconds):
+                if self._process.stdin.is_closing():
+                    raise BrokenPipeError  # the box is dead; uvloop raises a RuntimeError for what is written to it
                 self._process.stdin.write(json.dumps({"call": call, **given}).encode() + b"\n")
                 await self._process.stdin.drain()
                 line = await self._process.stdout.readline()
