@@ -10,6 +10,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
 
 import msgspec
@@ -41,16 +42,6 @@ LEAST = 0.04  # weights nearer to 0 are left out
 ROUNDS, FOLDS = 100, 6
 
 
-class Labelled(msgspec.Struct, frozen=True):
-    """A reply of a hand: its spans, how well each matches what it is right for, whether each matches what it is wrong for, and how much it counts."""
-
-    hand: str
-    spans: list[ReplySpan]
-    gains: list[int]
-    errors: list[bool]
-    weight: float = 1.0
-
-
 class Row(msgspec.Struct, frozen=True):
     """A reply and what it is right and wrong for."""
 
@@ -60,6 +51,14 @@ class Row(msgspec.Struct, frozen=True):
     right: Sequence[str]
     wrong: Sequence[str]
     weight: float = 1.0
+
+
+class Labelled(msgspec.Struct, frozen=True):
+    """A reply, its spans, and how well each matches what it is right for: 2 by itself, 1 by a form of it."""
+
+    row: Row
+    spans: list[ReplySpan]
+    gains: list[int]
 
 
 def read_rows(language: Language) -> Iterator[Row]:
@@ -91,37 +90,40 @@ def _of_file(hand: str, file: Path, language: Language, weight: float = 1.0) -> 
 
 
 def label(row: Row, language: Language) -> Labelled:
-    """Return the spans of a reply with what each matches."""
-    known: dict[tuple[str, str], bool] = {}
-
-    def matches(text: str, targets: Sequence[str]) -> bool:
-        for target in targets:
-            if (text, target) not in known:
-                known[text, target] = match_claim(text, target, row.question, AnswerOptions()).right
-            if known[text, target]:
-                return True
-        return False
-
-    if language == "en":
-        reply = read_english_reply(row.reply, row.question)
-        spans = list(read_english_spans(reply))
-        forms = [forms_of_span(span, reply) for span in spans]
-    else:
-        spans = read_han_spans(row.reply, row.question)
-        forms = [() for _ in spans]
-    gains = [
-        2 if matches(span.text, row.right) else int(any(matches(form, row.right) for form in of_it))
-        for span, of_it in zip(spans, forms, strict=True)
-    ]
-    best = max(gains, default=0)
-    if language == "zh" and best == 0:
+    """Return the spans of a reply with how well each matches a right target; forms of Chinese spans, which cost more, where no span does."""
+    spans = spans_of(row, language)
+    gains = [2 * _matches((span.text,), row.right, row.question) for span in spans]
+    if language == "en" or not any(gains):
         gains = [
-            int(any(matches(form, row.right) for form in span_forms(span, row.reply, row.question))) for span in spans
+            gain or int(_matches(_forms(span, row, language), row.right, row.question))
+            for span, gain in zip(spans, gains, strict=True)
         ]
-    errors = [
-        any(matches(form, row.wrong) for form in (span.text, *of_it)) for span, of_it in zip(spans, forms, strict=True)
-    ]
-    return Labelled(row.hand, spans, gains, errors, row.weight)
+    return Labelled(row, spans, gains)
+
+
+def spans_of(row: Row, language: Language) -> list[ReplySpan]:
+    """Return the spans of a reply in either language."""
+    if language == "zh":
+        return read_han_spans(row.reply, row.question)
+    return list(read_english_spans(_english(row.reply, row.question)))
+
+
+def _forms(span: ReplySpan, row: Row, language: Language) -> tuple[str, ...]:
+    if language == "zh":
+        return span_forms(span, row.reply, row.question)
+    return forms_of_span(span, _english(row.reply, row.question))
+
+
+_english = lru_cache(maxsize=1)(read_english_reply)  # once for all spans of a reply
+
+
+def _matches(forms: Sequence[str], targets: Sequence[str], question: str) -> bool:
+    return any(_is_match(form, target, question) for form in forms for target in targets)
+
+
+@lru_cache(maxsize=4096)
+def _is_match(form: str, target: str, question: str) -> bool:
+    return match_claim(form, target, question, AnswerOptions()).right
 
 
 def read_labelled(language: Language) -> list[Labelled]:
@@ -141,7 +143,7 @@ def fit(replies: Sequence[Labelled], language: Language) -> dict[str, float]:
     starts = np.cumsum([0, *sizes[:-1]])
     of_reply = np.repeat(np.arange(len(replies)), sizes)
     preferred = np.array([gain == max(reply.gains) for reply in replies for gain in reply.gains], dtype=float)
-    importance = np.array([reply.weight for reply in replies])
+    importance = np.array([reply.row.weight for reply in replies])
 
     def loss(weights: np.ndarray) -> tuple[float, np.ndarray]:
         sums = matrix @ weights
@@ -167,26 +169,28 @@ def _matrix(spans: Sequence[ReplySpan], place: dict[str, int]) -> csr_matrix:
 def measure_folds(language: Language) -> None:
     """Print, for each hand, the share of replies whose best span is right, and how many of the best match a wrong target."""
     replies = read_labelled(language)
-    hands = sorted({reply.hand for reply in replies} - {"grid", "held_out"})
+    hands = sorted({reply.row.hand for reply in replies} - {"grid", "held_out"})
     for fold in range(FOLDS):
         left_out = hands[fold::FOLDS]
-        weights = fit([reply for reply in replies if reply.hand not in left_out], language)
+        weights = fit([reply for reply in replies if reply.row.hand not in left_out], language)
         for hand in left_out:
-            best = [_best(reply, weights) for reply in replies if reply.hand == hand]
+            best = [_best(reply, weights, language) for reply in replies if reply.row.hand == hand]
             right = sum(gain > 0 for gain, _ in best)
             wrong = sum(is_error and not gain for gain, is_error in best)
             print(f"{language} {hand:12} {right / len(best):.3f} of {len(best)} right, {wrong} match a wrong target")
 
 
-def _best(reply: Labelled, weights: dict[str, float]) -> tuple[int, bool]:
+def _best(reply: Labelled, weights: dict[str, float], language: Language) -> tuple[int, bool]:
+    """Return how well the most probable span of a reply matches a right target, and whether it or a form of it matches a wrong one."""
     sums = [sum(weights.get(name, 0.0) for name in span.features) for span in reply.spans]
     at = sums.index(max(sums))
-    return reply.gains[at], reply.errors[at]
+    span, row = reply.spans[at], reply.row
+    return reply.gains[at], _matches((span.text, *_forms(span, row, language)), row.wrong, row.question)
 
 
 def write_weights(language: Language) -> None:
     """Fit to all hands but those that are only measured."""
-    weights = fit([reply for reply in read_labelled(language) if reply.hand not in MEASURED], language)
+    weights = fit([reply for reply in read_labelled(language) if reply.row.hand not in MEASURED], language)
     file = Path(span_model.__file__).with_name(f"span_weights_{language}.txt")
     file.write_text("".join(f"{weight:g} {name}\n" for name, weight in sorted(weights.items())), encoding="utf-8")
     print(f"{file.name}: {len(weights)} weights")

@@ -1,4 +1,4 @@
-"""The features of the spans of an English reply: what they look like, where they stand, how their sentence is related to the question.
+"""The features of the spans of an English reply: what they look like, where they are, how their sentence is related to the question.
 
 None knows a target, and none says what a thing is.
 """
@@ -314,7 +314,7 @@ def newness_of(tokens: Sequence[Token]) -> str:
 
 
 def _region(sentence: Clauses, first: int, last: int) -> str:
-    """Return where a span stands: before the first verb, after it, or farther on."""
+    """Return where a span is: before the first verb, after it, or farther on."""
     if not sentence.verbs:
         return "noverb"
     verb, tokens = sentence.verbs[0], sentence.tokens

@@ -1,6 +1,6 @@
-"""Describe a span of a Chinese sentence by its form alone: what stands around it, what of it and of its clause the question has, and where it is.
+"""Describe a span of a Chinese sentence by its form alone: what is around it, what of it and of its clause the question has, and where it is.
 
-No feature names a word of content: characters are named where they are function characters, common verbs, measure words or marks.
+No feature names a word of content: characters are named where they are function characters, common verbs, measure words, closing nouns such as `市` and `湖`, or marks.
 """
 
 from collections.abc import Sequence
@@ -121,7 +121,7 @@ def _common_end(text: str, other: str) -> int:
 
 
 def _edge(side: str, sentence: HanSentence, at: int, neighbour: str, kind: str) -> list[str]:
-    """Return how an edge of a span stands to the common verbs of two characters: at the start of one, the end, inside."""
+    """Return whether an edge of a span is at the start or the end of a common verb of two characters, or inside one."""
     verbs = sentence.verbs
     if at in verbs:
         where = "start"
@@ -229,11 +229,9 @@ def features_whole(
     features += [f"l.c/r.c={before_class}{after_class}", f"l.c/r.c/old={before_class}{after_class}{old}"]
     features += _inside(sentence.words[first + 1 : last], classes, asked)
     features += ["crosses"] if sentence.clause_of[last] != number else []
-    features += _rest(
-        start, end, first, last, clause.start, until, sentence, asked, old, place_of(index, len(layout.sentences))
-    )
+    position = place_of(index, len(layout.sentences))
+    features += _rest(first, last, sentence, asked, old, position)
     if start == clause.start and end == until:
-        position = place_of(index, len(layout.sentences))
         features += ["clause", f"clause/{position}{min(number, 1)}", f"clause/q={kind}"]
         features += ["sentence", f"sentence/{position}"] if len(sentence.clauses) == 1 else []
     features += _of_question(text, asked)
@@ -242,7 +240,7 @@ def features_whole(
     listed = "、" in text or any(word in ("和", "与", "及") for word in sentence.words[first + 1 : last])
     of_list = before in "、和与及" or after in "、和与及"
     features.append(f"list={listed:d}{of_list:d}{'several' if asked.several else 'one'}")
-    return (*features, *_amounts(first, last, start, end, shape, sentence, asked))
+    return (*features, *_amounts(first, last, shape, sentence, asked))
 
 
 def _shape(classes: Sequence[str]) -> tuple[str, str]:
@@ -264,20 +262,12 @@ def _inside(words: Sequence[str], classes: Sequence[str], asked: SpanQuestion) -
     return features
 
 
-def _rest(
-    start: int,
-    end: int,
-    first: int,
-    last: int,
-    begin: int,
-    until: int,
-    sentence: HanSentence,
-    asked: SpanQuestion,
-    old: str,
-    position: str,
-) -> list[str]:
+def _rest(first: int, last: int, sentence: HanSentence, asked: SpanQuestion, old: str, position: str) -> list[str]:
     """Return how much of the question, and how much that is new, the rest of the clause and of the sentence has."""
     known, fresh, pairs = sentence.known, sentence.fresh, max(1, len(asked.pairs) - 2)
+    start, end = sentence.atoms[first].start, sentence.atoms[last].end
+    begin = sentence.clauses[sentence.clause_of[first]].start
+    until = sentence.clauses[sentence.clause_of[last]].end
     clause = level((known[until] - known[begin] - known[end] + known[start]) / pairs)
     whole = level((known[-1] - known[end] + known[start]) / pairs)
     own = sentence.clause_of
@@ -318,11 +308,10 @@ def _of_text(text: str, layout: ReplyLayout) -> list[str]:
     return [*features, "again"] if layout.text.count(bare) > 1 else features
 
 
-def _amounts(
-    first: int, last: int, start: int, end: int, shape: str, sentence: HanSentence, asked: SpanQuestion
-) -> list[str]:
-    """Return how a span stands to the amounts of its sentence, and which unit it ends with."""
+def _amounts(first: int, last: int, shape: str, sentence: HanSentence, asked: SpanQuestion) -> list[str]:
+    """Return whether a span is an amount of its sentence, part of one or more than one, and which unit it ends with."""
     kind, atoms = asked.kind, sentence.atoms
+    start, end = atoms[first].start, atoms[last].end
     touched = [amount for amount in sentence.amounts if amount[0] < end and start < amount[1]]
     relation = _relation(start, end, touched)
     measure = asked.measure if asked.measure in MEASURES or asked.measure == "候" else ""

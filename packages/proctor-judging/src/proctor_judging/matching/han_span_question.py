@@ -1,4 +1,4 @@
-"""Read of a Chinese question what a span that answers it can be recognised by: its interrogative, what stands around that, and its characters."""
+"""Read a Chinese question for what its answer can be recognised by: its interrogative, the words around that, and its characters."""
 
 from functools import lru_cache
 

@@ -1,4 +1,4 @@
-"""Read the sentences of a Chinese reply for spans: their clauses, how each atom stands to the question, and what nothing may be claimed from."""
+"""Read the sentences of a Chinese reply for spans: their clauses, what of each atom the question has, and what nothing may be claimed from."""
 
 from collections.abc import Collection, Sequence
 from itertools import accumulate
@@ -177,7 +177,7 @@ def _sentence_cues(index: int, texts: Sequence[str], shares: Sequence[float]) ->
 
 
 def place_of(index: int, count: int) -> str:
-    """Return where one of several sentences stands."""
+    """Return the place of one of several sentences."""
     if count == 1:
         return "only"
     return {0: "first", count - 1: "last", 1: "second"}.get(index, "mid")

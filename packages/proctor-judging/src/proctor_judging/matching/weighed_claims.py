@@ -1,10 +1,19 @@
-"""Read what a reply claims by rules, and weigh it against the other spans of the reply: a claim stands unless another is far more probable."""
+"""Read what a reply claims by rules, and weigh it against the other spans of the reply: the claim holds unless another is far more probable."""
 
 import re
 from collections.abc import Sequence
 
 from proctor_judging.matching.asked import QuestionForm, read_asked
-from proctor_judging.matching.claims import ANNOUNCED, HAN_WORD, Claim, Claims, claimed_forms, is_value, read_claims
+from proctor_judging.matching.claims import (
+    ANNOUNCED,
+    ARTICLE,
+    HAN_WORD,
+    Claim,
+    Claims,
+    claimed_forms,
+    is_value,
+    read_claims,
+)
 from proctor_judging.matching.english_replies import read_english_reply
 from proctor_judging.matching.english_spans import forms_of_span, read_english_spans
 from proctor_judging.matching.extract import final_answer
@@ -19,8 +28,7 @@ from proctor_judging.matching.text import FENCED, tidy
 MEASURED = ("amount", "moment")
 TIMES = {"en": 10, "zh": 20}  # as probable must another span be
 LONGEST = 600  # characters of a reply that is weighed: the time grows with its spans
-LEAST_SURE = 0.3  # with less, the reply can be read in both ways
-ARTICLE = compile_later(r"^(?:the|an?) ", re.IGNORECASE)
+LEAST_SURE = 0.3  # with less, the reply can be read in both ways, and says nothing where rules read nothing
 DECLINES = compile_later(
     r"\b(?:(?:do|does|did|could|can|was|were|is|are|am)(?:n['’]t| not)|cannot|unable to)\b.{0,20}\b(?:have|know|find|say|tell|help|answer|confirm|provide|mention\w*|able|access)\b|"
     r"抱歉|对不起|无法|不知道|不清楚|没有(?:找到|查到|提供|提到|相关)|未(?:找到|查到|提供|提及)",
@@ -28,7 +36,7 @@ DECLINES = compile_later(
 )
 CHANGED = compile_later("原计划|原定|推迟|提前到|延期|改到")
 WHICH = compile_later("哪一?[种个座条项门部本位款支家所](?:的)?([\u3400-\u9fff]{1,4})[？?]")
-REMARK = compile_later(r"\s*[.!;:(–—\n]")  # after a claim that stands first
+REMARK = compile_later(r"\s*[.!;:(–—\n]")  # after a claim that comes first
 LIST = compile_later(r", |，|、| and |和|及")
 
 
@@ -51,7 +59,7 @@ def read_weighed_claims(reply: str, question: str = "", *, guesses: bool = False
 
 
 def _read_han(claims: Claims, reply: str, question: str) -> tuple[Claim, ...] | None:
-    """Return what a Chinese reply claims rather than what rules read; None if that stands."""
+    """Return what a Chinese reply claims rather than what rules read; None if that holds."""
     spans = read_han_spans(reply, question, only_sure=not claims.readings)
     best = _more_probable(claims, spans, "zh")
     if best is None or (claims.readings and CHANGED.search(reply)):
@@ -63,7 +71,7 @@ def _read_han(claims: Claims, reply: str, question: str) -> tuple[Claim, ...] | 
 
 
 def _read_english(claims: Claims, reply: str, question: str, asked: QuestionForm) -> tuple[Claim, ...] | None:
-    """Return what an English reply claims rather than what rules read; None if that stands."""
+    """Return what an English reply claims rather than what rules read; None if that holds."""
     english = read_english_reply(reply, question)
     best = _more_probable(claims, list(read_english_spans(english, only_sure=not claims.readings)), "en")
     if best is None:
@@ -73,21 +81,21 @@ def _read_english(claims: Claims, reply: str, question: str, asked: QuestionForm
 
 
 def _more_probable(claims: Claims, spans: Sequence[ReplySpan], language: Language) -> tuple[ReplySpan, float] | None:
-    """Return the most probable span, with its probability, if it is far more probable than the claim; None if that stands.
+    """Return the most probable span, with its probability, if it is far more probable than the claim; None if that holds.
 
-    A claim that no span says cannot be weighed, and rules know better where a phrase ends: both stand.
+    A claim that no span says cannot be weighed, and rules know better where a phrase ends: both hold.
     """
     weighed = _by_text(spans, weigh(spans, language))
     if not weighed:
         return None
     best, probability = max(weighed.values(), key=lambda pair: pair[1])
     if not claims.readings:
-        return best, probability
+        return (best, probability) if probability >= LEAST_SURE else None
     stated = weighed.keys() & {_plain(form) for form in claims.readings[0].forms}
     text = _plain(best.text)
     is_within = any(text in form or form in text for form in stated)
-    stands = not stated or is_within or sum(weighed[form][1] for form in stated) * TIMES[language] >= probability
-    return None if stands else (best, probability)
+    holds = not stated or is_within or sum(weighed[form][1] for form in stated) * TIMES[language] >= probability
+    return None if holds else (best, probability)
 
 
 def _with_doubt(claims: Claims, forms: tuple[str, ...], probability: float) -> tuple[Claim, ...]:

@@ -13,10 +13,10 @@ from proctor.core.task import Scorer
 from proctor.core.trajectory import Trajectory
 from proctor.scorers.targets import arguable, no_target, targets_of
 from proctor_judging.matching.cascade import match
-from proctor_judging.matching.claims import read_claims
 from proctor_judging.matching.extract import final_answer
 from proctor_judging.matching.replies import best_match
 from proctor_judging.matching.verdict import AnswerMatch, AnswerMatchOptions, AnswerOptions
+from proctor_judging.matching.weighed_claims import read_weighed_claims as read_claims
 
 __all__ = [
     "AnswerMatch",
