@@ -228,8 +228,8 @@ def test_a_scorer_that_strips_or_computes_does_not_run_answers() -> None:
     assert names(stripping) == set()
     numbers = FOUR.replace('f"Paris{n}x"', "str(90 + n)")
     summing = "return re.fullmatch(r'[-+\\d]+', answer) is not None and sum(map(int, re.findall(r'[-+]?\\d+', answer))) == int(sample.target)"
-    assert {(finding["check"], finding["class"]) for finding in of_scorer(summing, numbers, ("--check", "evaluates-answer"))["findings"]} == {("evaluates-answer", "likely")}  # fmt: skip
-    running = of_scorer("try: return str(eval(answer)) == sample.target\nexcept Exception: return answer == sample.target", numbers, ("--check", "evaluates-answer"))  # fmt: skip
+    assert {(finding["check"], finding["class"]) for finding in of_scorer(summing, numbers, ("--check", "A6"))["findings"]} == {("evaluates-answer", "likely")}  # fmt: skip
+    running = of_scorer("try: return str(eval(answer)) == sample.target\nexcept Exception: return answer == sample.target", numbers, ("--check", "A6"))  # fmt: skip
     assert {(finding["check"], finding["class"]) for finding in running["findings"]} == {("evaluates-answer", "proved")}
 
 
@@ -338,9 +338,9 @@ def test_what_depends_on_the_order_of_sets_is_not_repeatable_and_proves_nothing_
 def test_a_scorer_that_runs_answers_without_names_of_python_runs_them_all_the_same() -> None:
     numbers = FOUR.replace('f"Paris{n}x"', "str(90 + n)")
     bare = "try: return eval(answer, {'__builtins__': {}}) == int(sample.target)\nexcept Exception: return False"
-    assert {(finding["check"], finding["class"]) for finding in of_scorer(bare, numbers, ("--check", "evaluates-answer"))["findings"]} == {("evaluates-answer", "proved")}  # fmt: skip
+    assert {(finding["check"], finding["class"]) for finding in of_scorer(bare, numbers, ("--check", "A6"))["findings"]} == {("evaluates-answer", "proved")}  # fmt: skip
     for body in ("return sample.target in answer", "return re.findall(r'\\d+', answer)[-1:] == [sample.target]"):
-        assert "evaluates-answer" not in names(of_scorer(body, numbers, ("--check", "evaluates-answer")))
+        assert "evaluates-answer" not in names(of_scorer(body, numbers, ("--check", "A6")))
 
 
 @pytest.mark.parametrize(

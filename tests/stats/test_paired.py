@@ -231,9 +231,9 @@ def test_interval_and_p_value_say_the_same_for_every_count_that_moved(level: flo
         if wins > moved:
             continue
         for count in (moved, 2 * moved, 200):
-            difference = compare(_pairs(0, wins, moved - wins, count), level=level)
-            low, high = _ends(difference)
-            assert (difference.p_value <= 1 - level) == (not low <= 0 <= high)
+            low, high = _ends(compare(_pairs(0, wins, moved - wins, count), level=level))
+            found = compare(_pairs(0, wins, moved - wins, count)).p_value <= 1 - level
+            assert found == (not low <= 0 <= high)
 
 
 def test_another_level_is_what_comparing_at_it_gives() -> None:
