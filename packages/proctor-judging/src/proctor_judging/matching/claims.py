@@ -160,11 +160,13 @@ class Claims(msgspec.Struct, frozen=True):
         given: the answer as a whole: the reply, or what it announces; None of a long reply that concludes nothing.
         readings: one claim; several where the reply may be read in several ways; none if it says nothing for certain.
         asks: True if the reply asks.
+        others: what the reply may be read to claim instead, less surely; if that is a target, the reply is arguable.
     """
 
     given: str | None
     readings: tuple[Claim, ...] = ()
     asks: bool = False
+    others: tuple[Claim, ...] = ()
 
 
 def read_claims(reply: str, question: str = "", *, guesses: bool = False) -> Claims:

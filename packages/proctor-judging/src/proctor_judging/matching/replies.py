@@ -50,13 +50,9 @@ def best_match(reply: str, targets: Sequence[str], options: AnswerOptions, quest
         right = _guessed(reply, targets, options, question)
     if right is not None:
         return claims, right
-    part = (
-        _part_of_claim(claims, targets)
-        if options.sentences and not any(verdict.undecided for verdict in verdicts)
-        else None
-    )
-    if part is not None:
-        return claims, part
+    is_open = options.sentences and not any(verdict.undecided or verdict.rule == "judge" for verdict in verdicts)
+    if is_open and (unclear := _part_of_claim(claims, targets) or _other_claim(claims, targets, options, question)):
+        return claims, unclear
     if not verdicts:
         reason = say("The reply is long and marks no final answer.")
         return claims, refuse("extraction", reason)
@@ -74,6 +70,17 @@ def _part_of_claim(claims: Claims, targets: Sequence[str]) -> AnswerMatch | None
     plain = ARTICLE.sub("", read)
     held = [target for target in targets if LETTERS.search(target) and _one_has_other(plain, ARTICLE.sub("", target))]
     return _arguable([read, held[0]]) if held else None
+
+
+def _other_claim(claims: Claims, targets: Sequence[str], options: AnswerOptions, question: str) -> AnswerMatch | None:
+    """Return the arguable verdict where a target is not the claim, but may be what the reply claims; else None."""
+    said = str(claims.readings[0]) if claims.readings else "-"
+    plain = msgspec.structs.replace(options, semantic=None, judge=None)
+    for claim in claims.others:
+        verdicts = (_claim_match(claim, target, plain, question) for target in targets)
+        if any(verdict is not None and verdict.right for verdict in verdicts):
+            return _arguable([said, str(claim)])
+    return None
 
 
 def _one_has_other(read: str, target: str) -> bool:

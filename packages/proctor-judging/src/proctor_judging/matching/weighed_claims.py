@@ -1,7 +1,7 @@
 """Read what a reply claims by rules, and weigh it against the other spans of the reply: the claim holds unless another is far more probable."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from proctor_judging.matching.asked import QuestionForm, read_asked
 from proctor_judging.matching.claims import (
@@ -25,10 +25,12 @@ from proctor_judging.matching.question_words import MOST_CHARACTERS, echo
 from proctor_judging.matching.span_model import Language, ReplySpan, weigh
 from proctor_judging.matching.text import FENCED, tidy
 
+WeighedSpans = dict[str, tuple[ReplySpan, float]]  # by their text
 MEASURED = ("amount", "moment")
 TIMES = {"en": 10, "zh": 20}  # as probable must another span be
 LONGEST = 600  # characters of a reply that is weighed: the time grows with its spans
-LEAST_SURE = 0.3  # with less, the reply can be read in both ways, and says nothing where rules read nothing
+LEAST_SURE = 0.3  # with less, a span is claimed nowhere
+LEAST_PROBABLE = 0.1  # with less, a span is not what the reply may be read to claim
 DECLINES = compile_later(
     r"\b(?:(?:do|does|did|could|can|was|were|is|are|am)(?:n['’]t| not)|cannot|unable to)\b.{0,20}\b(?:have|know|find|say|tell|help|answer|confirm|provide|mention\w*|able|access)\b|"
     r"抱歉|对不起|无法|不知道|不清楚|没有(?:找到|查到|提供|提到|相关)|未(?:找到|查到|提供|提及)",
@@ -41,7 +43,7 @@ LIST = compile_later(r", |，|、| and |和|及")
 
 
 def read_weighed_claims(reply: str, question: str = "", *, guesses: bool = False) -> Claims:
-    """Return what a reply claims in answer to a question, as `read_claims` does, where no other span is far more probable.
+    """Return what a reply claims in answer to a question, as `read_claims` does, where no other span is far more probable; and its `others`.
 
     >>> reply = "John Major succeeded her in November 1990. He was followed by Tony Blair in 1997."
     >>> [str(claim) for claim in read_weighed_claims(reply, "Who succeeded Margaret Thatcher?").readings]
@@ -49,62 +51,68 @@ def read_weighed_claims(reply: str, question: str = "", *, guesses: bool = False
     """
     claims = read_claims(reply, question, guesses=guesses)
     asked = read_asked(question)
-    if guesses or len(reply) > LONGEST or _is_settled(claims, reply, question, asked):
+    is_silent = not claims.readings and DECLINES.search(reply) is not None
+    if guesses or len(reply) > LONGEST or is_silent or _is_firm(claims, reply, question, asked):
         return claims
-    if not claims.readings and DECLINES.search(reply):
-        return claims
-    is_han = HAN_WORD.search(question) is not None
-    other = _read_han(claims, reply, question) if is_han else _read_english(claims, reply, question, asked)
-    return claims if other is None else Claims(claims.given, other, claims.asks)
+    return (_weigh_han if HAN_WORD.search(question) else _weigh_english)(claims, reply, question)
 
 
-def _read_han(claims: Claims, reply: str, question: str) -> tuple[Claim, ...] | None:
-    """Return what a Chinese reply claims rather than what rules read; None if that holds."""
-    spans = read_han_spans(reply, question, only_sure=not claims.readings)
-    best = _more_probable(claims, spans, "zh")
-    if best is None or (claims.readings and CHANGED.search(reply)):
-        return None
+def _weigh_han(claims: Claims, reply: str, question: str) -> Claims:
+    spans = _by_text(read_han_spans(reply, question, only_sure=not claims.readings), "zh")
+    best = _more_probable(claims, spans, reply, "zh")
     kind = WHICH.search(question)
-    if kind is not None and claims.readings and kind[1] in str(claims.readings[0]) and kind[1] not in best[0].text:
-        return None  # 维生素C, asked for a 维生素
-    return _with_doubt(claims, span_forms(best[0], reply, question), best[1])
+    asked_for = kind is not None and claims.readings and kind[1] in str(claims.readings[0])
+    if best is not None and claims.readings and (CHANGED.search(reply) or (asked_for and kind[1] not in best.text)):
+        best = None  # 维生素C, asked for a 维生素
+    return _weighed(claims, spans, best, lambda span: span_forms(span, reply, question))
 
 
-def _read_english(claims: Claims, reply: str, question: str, asked: QuestionForm) -> tuple[Claim, ...] | None:
-    """Return what an English reply claims rather than what rules read; None if that holds."""
+def _weigh_english(claims: Claims, reply: str, question: str) -> Claims:
     english = read_english_reply(reply, question)
-    best = _more_probable(claims, list(read_english_spans(english, only_sure=not claims.readings)), "en")
-    if best is None:
-        return None
-    amounts = claimed_forms(ANNOUNCED.format(given=best[0].text), question) if asked.kind in MEASURED else ()
-    return _with_doubt(claims, tuple(dict.fromkeys([*forms_of_span(best[0], english), *amounts])), best[1])
+    spans = _by_text(list(read_english_spans(english, only_sure=not claims.readings)), "en")
+    is_measured = read_asked(question).kind in MEASURED
+
+    def forms_of(span: ReplySpan) -> tuple[str, ...]:
+        amounts = claimed_forms(ANNOUNCED.format(given=span.text), question) if is_measured else ()
+        return tuple(dict.fromkeys([*forms_of_span(span, english), *amounts]))
+
+    return _weighed(claims, spans, _more_probable(claims, spans, reply, "en"), forms_of)
 
 
-def _more_probable(claims: Claims, spans: Sequence[ReplySpan], language: Language) -> tuple[ReplySpan, float] | None:
-    """Return the most probable span, with its probability, if it is far more probable than the claim; None if that holds.
+def _weighed(
+    claims: Claims, spans: WeighedSpans, best: ReplySpan | None, forms_of: Callable[[ReplySpan], tuple[str, ...]]
+) -> Claims:
+    """Return claims with the best span instead of what rules read, if there is one, and the other spans that are not improbable."""
+    readings = claims.readings if best is None else (Claim(forms_of(best)),)
+    said = {_plain(form) for claim in readings for form in claim.forms}
+    others = tuple(
+        Claim(forms_of(span))
+        for text, (span, probability) in spans.items()
+        if probability >= LEAST_PROBABLE and text not in said
+    )
+    return Claims(claims.given, readings, claims.asks, others)
 
-    A claim that no span says cannot be weighed, and rules know better where a phrase ends: both hold.
+
+def _more_probable(claims: Claims, spans: WeighedSpans, reply: str, language: Language) -> ReplySpan | None:
+    """Return the most probable span if it is far more probable than the claim; None if that holds.
+
+    What a reply begins with or concludes holds, and a claim that no span says, as it cannot be weighed; rules know
+    better where a phrase ends.
     """
-    weighed = _by_text(spans, weigh(spans, language))
-    if not weighed:
+    if not spans or _is_first_or_last(claims, reply):
         return None
-    best, probability = max(weighed.values(), key=lambda pair: pair[1])
-    if not claims.readings:
-        return (best, probability) if probability >= LEAST_SURE else None
-    stated = weighed.keys() & {_plain(form) for form in claims.readings[0].forms}
+    best, probability = max(spans.values(), key=lambda pair: pair[1])
+    if probability < LEAST_SURE or not claims.readings:
+        return best if probability >= LEAST_SURE else None
+    stated = spans.keys() & {_plain(form) for form in claims.readings[0].forms}
     text = _plain(best.text)
     is_within = any(text in form or form in text for form in stated)
-    holds = not stated or is_within or sum(weighed[form][1] for form in stated) * TIMES[language] >= probability
-    return None if holds else (best, probability)
+    holds = not stated or is_within or sum(spans[form][1] for form in stated) * TIMES[language] >= probability
+    return None if holds else best
 
 
-def _with_doubt(claims: Claims, forms: tuple[str, ...], probability: float) -> tuple[Claim, ...]:
-    """Return a claim; before it that of the rules, where the reply can be read in both ways."""
-    return (*(claims.readings if probability < LEAST_SURE else ()), Claim(forms))
-
-
-def _is_settled(claims: Claims, reply: str, question: str, asked: QuestionForm) -> bool:
-    """True where rules alone read a reply: a value, what a reply marks as its answer, begins with or concludes, yes or no, a list, code."""
+def _is_firm(claims: Claims, reply: str, question: str, asked: QuestionForm) -> bool:
+    """True where only rules read a reply: a value, what a reply marks as its answer, yes or no, a list, code."""
     if not echo(question) or claims.asks or asked.kind == "truth" or FENCED.search(reply[:MOST_CHARACTERS]):
         return True
     marked = final_answer(reply)
@@ -112,17 +120,22 @@ def _is_settled(claims: Claims, reply: str, question: str, asked: QuestionForm) 
         return True
     if len(claims.readings) > 1 or any(claim.truth is not None for claim in claims.readings):
         return True
-    if claims.readings and REMARK.match(reply.strip().removeprefix(str(claims.readings[0]))):
-        return True
-    if claims.readings and len(parts := SO.split(reply)) > 1 and str(claims.readings[0]) in parts[-1]:
-        return True
     return asked.several and bool(claims.readings) and LIST.search(str(claims.readings[0])) is not None
 
 
-def _by_text(spans: Sequence[ReplySpan], probabilities: Sequence[float]) -> dict[str, tuple[ReplySpan, float]]:
-    """Return the spans that differ, each with the probability of all that read like it."""
-    weighed: dict[str, tuple[ReplySpan, float]] = {}
-    for span, probability in sorted(zip(spans, probabilities, strict=True), key=lambda pair: -pair[1]):
+def _is_first_or_last(claims: Claims, reply: str) -> bool:
+    """True if a reply begins with its claim, or concludes it."""
+    if not claims.readings:
+        return False
+    claim = str(claims.readings[0])
+    parts = SO.split(reply)
+    return REMARK.match(reply.strip().removeprefix(claim)) is not None or (len(parts) > 1 and claim in parts[-1])
+
+
+def _by_text(spans: Sequence[ReplySpan], language: Language) -> WeighedSpans:
+    """Return the spans that differ, most probable first, each with the probability of all that read like it."""
+    weighed: WeighedSpans = {}
+    for span, probability in sorted(zip(spans, weigh(spans, language), strict=True), key=lambda pair: -pair[1]):
         text = _plain(span.text)
         kept, before = weighed.get(text, (span, 0.0))
         weighed[text] = kept, before + probability
