@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Self, TypeVar
 
 from proctor.core.errors import BadInput, ProviderFailed
-from proctor.runtime.program import reap
+from proctor.runtime.program import reap, start_whole, state_of_process
 
 T = TypeVar("T")
 
@@ -61,7 +61,7 @@ class LocalServer:
             BadInput: it does not start; the last lines of its log are in the message.
         """
         await self.stop()
-        self._process = await asyncio.create_subprocess_exec(
+        starting = asyncio.create_subprocess_exec(
             *(sys.executable, "-P", "-m", "proctor_adapters.models._llama"),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
@@ -69,6 +69,7 @@ class LocalServer:
             env={**os.environ, "OMP_WAIT_POLICY": "passive"},
             start_new_session=True,  # Ctrl-C is ours to handle
         )
+        self._process = await start_whole(starting, state_of_process)
         self._reader = asyncio.create_task(self._read_log(self._process))
         assert self._process.stdin is not None
         self._process.stdin.write(json.dumps({**self._settings, "key": self.key}).encode() + b"\n")

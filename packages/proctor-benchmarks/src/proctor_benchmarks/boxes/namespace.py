@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from proctor.core.errors import EnvironmentFailed
+from proctor.runtime.program import start_whole, state_of_process
 from proctor_benchmarks.boxes import first_process
 from proctor_benchmarks.boxes.control_groups import ControlGroup
 from proctor_benchmarks.boxes.system_root import HOME, OWN, PROGRAMS, SYSTEM, closed_folders
@@ -67,10 +68,11 @@ class Namespace:
             kept += [users] if users is not None else []
             kept.append(program := _open_program())
             command = [*(() if users is None else _AS_FIRST_USER), *self._command(users, program)]
-            self._process = await asyncio.create_subprocess_exec(
+            starting = asyncio.create_subprocess_exec(
                 *(command if self._group is None else self._group.command(command)), stdin=pipe, stdout=pipe, stderr=pipe,
                 limit=LINE_BYTES, env={"PATH": VARIABLES["PATH"]}, start_new_session=True, pass_fds=kept,
             )  # fmt: skip
+            self._process = await start_whole(starting, state_of_process)
         except OSError as error:
             raise _failed(error) from error
         finally:

@@ -27,7 +27,7 @@ from starlette.routing import BaseRoute, Route
 
 from proctor.core.errors import BadInput
 from proctor.runtime.files import write_whole
-from proctor.runtime.program import reap
+from proctor.runtime.program import reap, start_whole, state_of_process
 from proctor.runtime.threads import in_thread
 from proctor_adapters.evalsets import criteria, results
 from proctor_adapters.evalsets.noun import as_camel_json, as_json, camel
@@ -282,13 +282,14 @@ async def _evaluate(
             "--results": str(results_folder),
             "--store": store,
         }
-        process = await asyncio.create_subprocess_exec(
+        starting = asyncio.create_subprocess_exec(
             *(sys.executable, "-P", "-m", "proctor", "adk", "eval", "--quiet", *chain(*words.items())),
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.DEVNULL,
             stderr=asyncio.subprocess.PIPE,
             start_new_session=True,
         )
+        process = await start_whole(starting, state_of_process)
         try:
             _, said = await process.communicate()
         finally:

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from proctor.runtime.program import reap
+from proctor.runtime.program import reap, start_whole, state_of_process
 
 REAP_SECONDS = 5.0
 
@@ -28,7 +28,7 @@ class Processes:
         ours, theirs = socket.socketpair()
         killed_before = kills_for_memory()
         with theirs:
-            process = await asyncio.create_subprocess_exec(
+            starting = asyncio.create_subprocess_exec(
                 *self._command,
                 str(theirs.fileno()),
                 pass_fds=[theirs.fileno()],
@@ -36,6 +36,7 @@ class Processes:
                 start_new_session=True,
                 env={**os.environ, **variables},
             )
+            process = await start_whole(starting, state_of_process)
         reader, writer = await asyncio.open_connection(sock=ours)
         return EngineProcess(process, reader, writer, killed_before)
 

@@ -20,7 +20,7 @@ from proctor.engine.evidence import settle_silent
 from proctor.engine.job import Job
 from proctor.engine.refusals import HeldRefusals
 from proctor.engine.status import RunStatus
-from proctor.engine.todo import Key, Todo
+from proctor.engine.todo import Key, Todo, nothing_to_do
 from proctor.engine.trial import OUTCOME_BY_BLAMED
 from proctor.engine.watchdog import watched_loop
 from proctor.models import cache
@@ -45,7 +45,7 @@ class OpenRun:
 
     def __init__(self, job: Job, store: Store, status: RunStatus) -> None:
         self.record = job.record
-        self.todo = Todo("", iter(()), set, lambda _: None, lambda _: None)
+        self.todo = nothing_to_do()
         self.allowance = Allowance()
         self.refusals = HeldRefusals(answered=False)
         self.job = job
@@ -122,6 +122,7 @@ class OpenRun:
             self.record = self.job.conclude(self.record, self._store)
         finally:
             await self._store.end(self.record)
+            self.todo = nothing_to_do()  # it knows us: with it, the store would stay open until garbage is collected
         if state == "stopped" and not is_stopped and (record.fork or not self._store.outcomes(record.id)):
             self._store.delete(record.id)
 

@@ -19,6 +19,7 @@ from proctor.core.errors import EnvironmentFailed
 from proctor.core.sentence import Sentence, say
 from proctor.isolation import child
 from proctor.isolation.limits import Confinement, WorkerLimits, WorkerRaised
+from proctor.runtime.program import start_whole, state_of_transport
 from proctor.runtime.visible import visible
 
 GRACE_SECONDS = 1.0  # for a call that was given up to come to its end, and for a process to end by itself
@@ -213,7 +214,8 @@ class WorkerProcess(asyncio.SubprocessProtocol):
         try:
             self._folder = tempfile.mkdtemp(prefix="proctor-worker-")
             command, variables = self._program.command(self._folder)
-            await self._loop.subprocess_exec(lambda: self, *command, env=variables, start_new_session=True)
+            starting = self._loop.subprocess_exec(lambda: self, *command, env=variables, start_new_session=True)
+            await start_whole(starting, state_of_transport)
         except OSError as error:
             self.fault = not_started(error)
             self._closed.set_result(None)

@@ -14,6 +14,7 @@ import msgspec
 from proctor.core.errors import EnvironmentFailed
 from proctor.isolation.limits import WorkerRaised
 from proctor.isolation.process import GRACE_SECONDS, TAIL_BYTES, WorkerProgram, WorkerReply, not_started, warn_once
+from proctor.runtime.program import start_whole, state_of_process
 
 
 class TalkingWorker:
@@ -42,9 +43,10 @@ class TalkingWorker:
         command, variables = self._program.command(self._folder)
         pipe, limits = asyncio.subprocess.PIPE, self._program.limits
         try:
-            self._process = await asyncio.create_subprocess_exec(
+            starting = asyncio.create_subprocess_exec(
                 *command, env=variables, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True, limit=limits.output_bytes
             )  # fmt: skip
+            self._process = await start_whole(starting, state_of_process)
             self._drained = asyncio.create_task(self._drain())
             await self._begin()
         except OSError as error:

@@ -4,10 +4,13 @@ Searching both takes a tenth of the CPU of a run.
 """
 
 import gc
+import itertools
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 RELAXED_THRESHOLD = 10_000  # objects created, less those freed, before the youngest generation is collected
+BETWEEN_SEARCHES = 256  # runs of a process between two full searches, which nothing else would start: what was unfrozen does not count as new
+_ended = itertools.count(1)
 
 
 @contextmanager
@@ -45,3 +48,5 @@ def gc_relaxed() -> Iterator[None]:
         gc.set_threshold(*before)
         if not is_frozen:
             gc.unfreeze()
+            if not next(_ended) % BETWEEN_SEARCHES:
+                gc.collect()

@@ -5,9 +5,11 @@ import contextlib
 import os
 import signal
 from asyncio.subprocess import Process, SubprocessStreamProtocol
-from collections.abc import Mapping, Sequence
-from typing import Self
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from typing import Any, Self, TypeVar
 
+T = TypeVar("T")
+ProcessState = tuple[int, int | None]  # its number, and its exit code once it ended
 TAIL_BYTES = 4_096
 GRACE_SECONDS = 1.0
 POLL_SECONDS = 0.01
@@ -51,7 +53,7 @@ class RunningProgram:
             OSError: it cannot be started.
         """
         loop = asyncio.get_running_loop()
-        transport, protocol = await loop.subprocess_exec(
+        starting = loop.subprocess_exec(
             lambda: SubprocessStreamProtocol(limit=line_bytes, loop=loop),
             *command,
             stdin=asyncio.subprocess.PIPE,
@@ -60,6 +62,7 @@ class RunningProgram:
             env={**(os.environ if variables is None else variables), **UNBUFFERED},
             start_new_session=True,
         )
+        transport, protocol = await start_whole(starting, state_of_transport)
         return cls(Process(transport, protocol, loop), transport, tail_bytes)
 
     @property
@@ -147,13 +150,46 @@ class RunningProgram:
         self._signal(signal.SIGKILL)
 
     def _signal(self, number: signal.Signals) -> None:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, number)
+        signal_group(self._process.pid, number)
 
     async def _read_errors(self) -> None:
         assert self._process.stderr is not None
         while chunk := await self._process.stderr.read(1 << 16):
             self._tail = (self._tail + chunk)[-self._tail_bytes :]
+
+
+async def start_whole(starting: Coroutine[Any, Any, T], state_of: Callable[[T], ProcessState]) -> T:
+    """Return the process that a coroutine starts as the leader of a group; a caller that is cancelled meanwhile waits, and the group is killed.
+
+    asyncio would kill the leader alone, and wait for all that have its pipes: for ever, if it started one that stays.
+    """
+    task = asyncio.ensure_future(starting)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        while not task.done():
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.wait([task])
+        if not task.cancelled() and task.exception() is None:
+            started = task.result()
+            signal_group(state_of(started)[0], signal.SIGKILL)
+            while state_of(started)[1] is None:  # noqa: ASYNC110 - it is another process
+                await asyncio.sleep(POLL_SECONDS)
+        raise
+
+
+def state_of_process(process: Process) -> ProcessState:
+    return process.pid, process.returncode
+
+
+def state_of_transport(started: tuple[asyncio.SubprocessTransport, object]) -> ProcessState:
+    return started[0].get_pid(), started[0].get_returncode()
+
+
+def signal_group(leader: int, number: signal.Signals) -> None:
+    """Send a signal to a process and all of its group, if there are any."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(leader, number)
 
 
 async def reap(process: Process) -> None:
