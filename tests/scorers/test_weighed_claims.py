@@ -1,14 +1,21 @@
 """Claims of rules weighed against the other spans of a reply by the fitted model."""
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from proctor.core.sample import Sample
+from proctor.core.score import Score, Unscored
+from proctor.core.trajectory import Trajectory
 from proctor_judging.matching.claims import read_claims
 from proctor_judging.matching.english_replies import read_english_reply
 from proctor_judging.matching.english_spans import read_english_spans
 from proctor_judging.matching.span_model import ReplySpan, weigh
+from proctor_judging.matching.verdict import AnswerOptions
 from proctor_judging.matching.weighed_claims import read_weighed_claims
+from proctor_judging.scorers.answer import answer, matching
 
 CLAIMED = [  # what rules read is in the comment
     ("Who succeeded Margaret Thatcher as British Prime Minister?",
@@ -35,9 +42,42 @@ SILENT = [
 ]
 
 
+def scored(question: str, reply: str, target: str) -> Any:
+    return answer(Sample.ask("q", question, target=target), Trajectory.of(reply))
+
+
 @pytest.mark.parametrize(("question", "reply", "claim"), CLAIMED)
 def test_the_span_that_the_form_of_a_reply_speaks_for_is_claimed(question: str, reply: str, claim: str) -> None:
     assert [str(read) for read in read_weighed_claims(reply, question).readings] == [claim]
+
+
+@pytest.mark.parametrize(
+    ("question", "reply", "claim", "other"),
+    [
+        ("Which company bought the printer division?", "The division went from Halden to Orrin after Kest withdrew.", "Halden", "Orrin"),
+        ("Who won the cup in 2020, after the final was moved?", "Dynamo lost the first final to Sparta; Rapid then took the cup from Sparta in the replay.", "Sparta", "Rapid"),
+        ("Which river did they cross?", "They followed the Oder to the Neisse, which they crossed.", "Oder", "Neisse"),
+    ],
+)  # fmt: skip
+def test_what_a_reply_may_claim_as_well_is_arguable_and_what_it_does_not_say_is_wrong(
+    question: str, reply: str, claim: str, other: str
+) -> None:
+    claims = read_weighed_claims(reply, question)
+    assert claim in claims.readings[0].forms, claims
+    assert other in {form for also in claims.others for form in also.forms}
+    arguable = scored(question, reply, other)
+    assert isinstance(arguable, Unscored)
+    assert other in str(arguable.reason)
+    assert scored(question, reply, claim).points == 1
+    assert scored(question, reply, "Lindqvist").points == 0
+
+
+def test_a_model_that_judges_decides_what_is_arguable() -> None:
+    question, reply = "Which company bought it?", "Halden, not Orrin."
+    strict = matching(AnswerOptions(judge=lambda answer, target: False))
+    verdict = strict(Sample.ask("q", question, target="Orrin"), Trajectory.of(reply))
+    assert isinstance(verdict, Score)
+    assert verdict.points == 0
 
 
 @pytest.mark.parametrize(("question", "reply"), SILENT)

@@ -12,17 +12,17 @@ from proctor_judging.matching.unit_table import MeasureUnit, read_unit
 
 Kind = Literal["truth", "moment", "amount", "words", ""]
 POLAR = compile_later(
-    r"^判断(?!.{0,12}[（(](?![对错是否真假√×])[^（）()/]{1,8}/)(?:题|正误|对错|下列)?|^(?:(?:in|on|at|for|with|under|by|according to|based on) [^,?]{1,60}, )?(?:is|are|was|were|do|does|did|can|could|will|would|has|have|had|should|may|must)\b|吗|是不是|能不能|会不会|有没有|对不对|可不可以|是否|[对正]确?还是[错误]|真命题还是假|真还是假|"
+    r"^判断(?!.{0,12}[（(](?![对错是否真假√×])[^（）()/]{1,8}/)(?:题|正误|对错|下列)?|\b(?:tell|told|ask|say|know|decide|check|determine|judge) (?:me |us |them )?(?:whether|if)\b|^(?:(?:and|so|but|then|ok(?:ay)?|now|also|hey|hi|quick q(?:uestion)?)[, ]\s?)*(?:(?:in|on|at|for|with|under|by|according to|based on) [^,?]{1,60}, )?(?:is|are|was|were|do|does|did|can|could|will|would|has|have|had|should|may|must|am)(?:n['’]t)?\b|,\s(?:is|are|was|were|do|does|did|can|could|will|would|has|have|had|should|may|must|am)\s(?:i|you|he|she|it|we|they|this|that|there|the|my|our)\b[^,?]*\?$|\bor (?:nah|no|not)\b\W*$|吗|是不是|能不能|会不会|有没有|对不对|可不可以|是否|[对正]确?还是[错误]|真命题还是假|真还是假|"
     r"\b(?:true or false|yes or no|right or wrong|correct or incorrect)\b",
     re.IGNORECASE,
 )
 ALTERNATIVES = compile_later(r"\bor\b|还是", re.IGNORECASE)
 TRUTH_OR = compile_later(
-    r"\b(?:true or false|yes or no|right or wrong|correct or incorrect|or not(?! [a-z]))\b|[对真正]确?(?:命题)?还是(?:[错假]|不)",
+    r"\b(?:true or false|yes or no|right or wrong|correct or incorrect|or (?:not|nah|no)(?! [a-z]))\b|[对真正]确?(?:命题)?还是(?:[错假]|不)",
     re.IGNORECASE,
 )
 MOMENT = compile_later(
-    r"\b(?:when|what time|at what time|(?:which|what) (?:exact )?(?:year|date|day|month|century|decade|weekday))\b|"
+    r"\b(?:when|(?:at )?what time(?! zone)|(?:which|what) (?:exact )?(?:year|date|day|month|century|decade|weekday))\b|"
     r"哪一?[年月天日]|几[月日点]|几号(?![线楼店门口车桌馆厅院])|何[时年日]|什么时[候间]|星期几|周几|日期|哪个(?:世纪|年代|月)|几世纪",
     re.IGNORECASE,
 )
@@ -41,7 +41,7 @@ WORDS = compile_later(
 )
 ASKING: tuple[tuple[Kind, re.Pattern[str]], ...] = (("moment", MOMENT), ("amount", AMOUNT), ("words", WORDS))
 MEASURES = compile_later(
-    r"\b(?:(?:boiling|melting|freezing) point|distance|speed|velocity|time(?! complexity)|height|length|weight|mass|area|volume|age|rate|temperature|price|cost|probability|sum|difference|product|quotient|average|median|the mean|mean of|"
+    r"\b(?:(?:boiling|melting|freezing) point|distance|speed|velocity|time(?! complexity| zone)|height|length|weight|mass|area|volume|age|rate|temperature|price|cost|probability|sum|difference|(?<!what )(?<!which )product|quotient|average|median|the mean|mean of|"
     r"total|percentage|population|perimeter|circumference|diameter|radius|width|mode|range|gcd|lcm|depth|salary|profit|discount|change|value|remainder|factorial)\b|"
     r"速度|路程|距离|高度|长度|重量|质量|面积|体积|年龄|温度|价格|单价|总价|概率|平均|总和|周长|半径|直径|宽度|深度|利润|人口|数量|比例|利率|成本|余数|最[大小]值|斜率|截距|众数|中位数|极差|方差",
     re.IGNORECASE,
@@ -52,6 +52,12 @@ ASKS_OBJECT = compile_later(
     r"(?:which|what) (?:\w+ ){1,3}?(?:do|does|did|should|can|would|will|must|stores?|holds?|takes?|returns?)\b",
     re.IGNORECASE,
 )
+IMPERATIVE = compile_later(
+    r"(?:please )?(?:name|identify|state|give|find|specify|tell me|list) (?:me )?(?:the|an?|one|any|two|three)\b",
+    re.IGNORECASE,
+)
+TIME = compile_later(r"\b(?:year|date|day|month|time|century|decade)s?\b", re.IGNORECASE)
+QUALIFIED = compile_later(r"\s(?:when|where)\b", re.IGNORECASE)
 OPEN_END = compile_later(r"([\u3400-\u9fff]{2,4})[是为叫][?？]$")
 MONEY = compile_later(
     r"\b(?:pay|cost|price|spend|spent|earn|change|money|worth|owe|charge|fee|salary|profit|dollars?|euros?)\b|[钱元价费]|利润|工资",
@@ -128,6 +134,8 @@ def _kind(clause: str) -> Kind:
         and (not ALTERNATIVES.search(clause) or TRUTH_OR.search(clause))
     ):
         return "truth"
+    if IMPERATIVE.match(clause) and not TIME.search(named := QUALIFIED.split(clause, maxsplit=1)[0]):
+        clause = named  # the rule that applies when weights are negative is no time
     asking = [(match.start(), kind) for kind, pattern in ASKING if (match := pattern.search(clause)) is not None]
     if asking:
         start, kind = min(asking, key=lambda pair: pair[0])

@@ -25,8 +25,11 @@ HAN_ASKS = compile_later(r"(?:(?:多少|几)[名个位只]|什么时候|哪一?�
 HAN_NOUN = compile_later(r"\d[名个位只年月日点]([\u3400-\u9fff]{2})的?$")
 ASCII_WORD = compile_later(r"[A-Za-z0-9][\w-]*")
 SUBJECT_OF = compile_later(r"(?:the |an? )?([A-Za-z][\w'-]+) ([a-z]\w+)\b(?=.*\d)", re.IGNORECASE)  # of amounts only
+DENIED = compile_later(r"\b(?:not|never|n't) (?:be |been )?[a-z]+")  # what is not covered is excluded
 CONTRACTED = compile_later(r"['’](?:s|d|ll|re|ve)$")
+INITIAL = compile_later(r"\b[A-Z](?=\w+)")
 ASKS_SUBJECT = compile_later(r"(?:who|which|what (?!is|are|was|were|do|does|did))", re.IGNORECASE)
+LINKS = frozenset(["and", "or"])
 COPULAS = frozenset(["is", "was", "are", "were", "has"])
 GENERIC_WORDS = (
     "both each all only about expression equation function answer total result sum difference price cost value number amount "
@@ -76,7 +79,8 @@ def contradicts(sentence: str, question: str) -> bool:
     compared, asked = _comparison(sentence), _comparison(question)
     if compared is not None and asked is not None:
         former, latter = compared[2] or compared[4], asked[2] or asked[4]
-        if former.casefold() != latter.casefold() and former in question:
+        is_one_name = f"{latter} {former}" in question  # Monica Seles, of which a reply says Seles
+        if former.casefold() != latter.casefold() and former in question and not is_one_name:
             return True  # Amy is taller than Ben, asked how much taller Ben is
     ranked = RANKED.search(sentence)
     if (
@@ -101,7 +105,8 @@ def says_opposite(sentence: str, question: str) -> bool:
     >>> says_opposite("It is closed", "Is it open?"), says_opposite("It was open, now it is closed", "Is it open?")
     (True, False)
     """
-    return any(that.search(sentence) and not this.search(sentence) for this, that in _opposites_in(question))
+    pairs = _opposites_in(DENIED.sub("", question))
+    return any(that.search(sentence) and not this.search(sentence) for this, that in pairs)
 
 
 @lru_cache(maxsize=512)
@@ -118,7 +123,7 @@ def _replaces(sentence: str, question: str) -> bool:
     slots = {
         (left, right): word
         for left, word, right in zip(asked, asked[1:], asked[2:], strict=False)
-        if not {left, right} & EMPTY_WORDS
+        if not {left, word, right} & (EMPTY_WORDS | LINKS)
     }
     for left, word, right in zip(words, words[1:], words[2:], strict=False):
         other = slots.get((left, right), word)
@@ -134,6 +139,9 @@ def _replaces(sentence: str, question: str) -> bool:
         or ASKS_SUBJECT.match(question)
         or (name := CONTRACTED.sub("", subject[1])).casefold() in GENERIC | EMPTY_WORDS
         or stem(name) in known
+        or (
+            name.isupper() and name in "".join(map("".join, INITIAL.findall(question)))
+        )  # the UN, of the United Nations
     ):
         return False
     content = echo(ASKED_KIND.sub("", question))

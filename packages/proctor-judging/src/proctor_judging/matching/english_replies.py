@@ -36,6 +36,11 @@ BELIEVED = compile_later(
     re.IGNORECASE,
 )
 ALL_BUT = compile_later(r"\b(?:every|any|no|some)(?:one|body|thing) but\b", re.IGNORECASE)
+LACKS = compile_later(r"\b(?:missing|lack(?:s|ing)?|absent|excluded)\b")  # which a reply answers by a denial
+ASIDE_GUESS = compile_later(
+    r"(?<=\w), (?:probably|possibly|perhaps|maybe|most likely|likely)(?= (?:as|for|from|because|due|since|to|in|at|with|around|about|the (?:first|last|only|most|\w+est))\b).*"
+)  # what is said beside the claim
+TAG = compile_later(r", (?:[\w' ]{1,20}\b)?(?:right|no|eh|huh|isn't it|aren't they|correct)\?$")
 NOBODY = compile_later(r"(?:nobody|no one|none)\b", re.IGNORECASE)
 NO_GAP = Gap("what", "", "", False, "", frozenset())
 
@@ -56,7 +61,7 @@ class AskedForm:
         self.lacks = "N" if self.gap is NO_GAP else "S" if self.gap.in_subject else "O"
         self.noun = stem(self.gap.noun.lower()) if self.gap.noun else ""
         self.stems = self.asked.stems
-        self.is_denied = bool(negations(HARMLESS.sub("", self.asked.clause)))
+        self.is_denied = bool(negations(HARMLESS.sub("", self.asked.clause))) or LACKS.search(self.clause) is not None
         self.count = "several" if self.asked.several else "one"
 
 
@@ -85,9 +90,9 @@ class Clauses:
 
     def silent(self, *, only_sure: bool) -> list[tuple[int, int]]:
         """Return where the clauses stand that deny, guess or ask, from which nothing is claimed; with `only_sure`, also those with a word of doubt."""
-        is_guess = (
-            self.text.endswith("?") or GUESS.search(self.text) or DOUBT.search(self.text) or ALL_BUT.search(self.text)
-        )
+        aside = ASIDE_GUESS.search(self.text) or TAG.search(self.text)
+        said = HARMLESS.sub("", self.text if aside is None else self.text[: aside.start()])
+        is_guess = said.endswith("?") or GUESS.search(said) or DOUBT.search(said) or ALL_BUT.search(said)
         if is_guess or (only_sure and NOBODY.match(self.text)):
             return [(0, len(self.text))]
         borders = list(BORDER.finditer(self.text))
@@ -95,7 +100,8 @@ class Clauses:
             [0, *(border.end() for border in borders)],
             [*(border.start() for border in borders), len(self.text)],
         )
-        return [
+        silent = [] if aside is None else [(aside.start(), len(self.text))]
+        return silent + [
             (start, end)
             for start, end in zip(starts, ends, strict=True)
             if (not self.is_denied and _denies(self.text[start:end]))

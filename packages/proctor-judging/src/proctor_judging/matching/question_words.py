@@ -14,6 +14,10 @@ ASKED_KIND = compile_later(
 PIECE_END = compile_later(
     r"[.!;。！；]\s*(?=\S)|:\s(?=(?:which|what|who|where|when) )|\?\s(?=(?:Which|What|Who|Where|When) )|[,，\n]\s*"
 )
+POLAR_SENTENCE = compile_later(
+    r"(?:^|[.!?。！？][\"”]?\s|:\s|\n)\s*(?=(?:(?:and|so|but|then|ok(?:ay)?|now|also)[, ]\s?)?(?:is|are|was|were|do|does|did|can|could|will|would|has|have|had|should|must|may)\s[^.!?\n]{3,}\?\s*$)",
+    re.IGNORECASE,
+)  # the last sentence, after a passage in which there may be a `who`
 ASKS = compile_later(
     r"[^,，.。;；\n]{0,200}?(?:\b(?:what|which|who|whose|whom|where|when|why|how)\b|谁|什么|哪|多少|几|怎)",
     re.IGNORECASE,
@@ -46,6 +50,9 @@ def interrogative(question: str) -> str:
     until = question.rfind("?") if "?" in question else len(question)
     asking = [start for start in starts if ASKS.match(question, start)]
     asking = [start for start in asking if start < until] or asking  # and what follows the question may have `who`, too
+    polar = [match.end() for match in POLAR_SENTENCE.finditer(question)]
+    if polar and not ASKS.match(question, polar[-1]):
+        return question[polar[-1] :]
     return question[asking[-1] :] if asking and echo(question[asking[-1] :]) else question
 
 

@@ -26,6 +26,10 @@ from proctor_judging.matching.wordings import in_asked_degrees, same_wording
 
 DECIMAL_COMMA, DECIMAL_POINT = re.compile(r"(?<![\d,])\d+,\d{1,2}(?![\d,])"), re.compile(r"\d\.\d")
 COMMA = re.compile(r"(?<=\d),(?=\d{1,2}(?!\d))")
+ROUGHLY = re.compile(
+    r"(?:about|around|approximately|approx\.|roughly|circa|ca\.|约为?|大约|大概|~|≈)\s?(?=[$€£¥]?\d|[一二两三四五六七八九十百千]|(?:a|one|two|three|four|five|six|seven|eight|nine|ten|\w+(?:teen|ty)) )",
+    re.IGNORECASE,
+)
 LETTERS = re.compile(r"[^\W\d_]{2}")
 VERB_LENGTH = 2
 
@@ -180,6 +184,9 @@ def match_asked(given: str, target: str, question: str, options: AnswerOptions) 
         given, target = (
             COMMA.sub(".", text) for text in (given, target)
         )  # the question shows how decimals are written
+        verdict = match(given, target, options=options)
+    if not verdict.right and (ROUGHLY.match(given) or ROUGHLY.match(target)):
+        given, target = (ROUGHLY.sub("", text) for text in (given, target))  # about 21% and 21%
         verdict = match(given, target, options=options)
     if not verdict.right and not question.isascii() and (same := said_alike(given, target, question)):
         given, target = same

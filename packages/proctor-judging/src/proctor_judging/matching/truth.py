@@ -40,7 +40,7 @@ NEGATIVE = compile_later(  # words that deny without a negation
     re.IGNORECASE,
 )
 ANSWER = compile_later(
-    r"(?P<en>yes|no|true|false|correct|incorrect|right|wrong|untrue|not (?:true|correct|right)|absolutely(?: not)?|definitely(?: not)?|certainly(?: not)?|of course(?: not)?|never|not at all|by no means|not really|nope|yep|yeah|yup|affirmative|negative|indeed)\b(?=\W*$|\s?[,.;:!–—-]|\s(?:it|he|she|they|that|this|the|there|you|we)\b)"
+    r"(?P<en>yes|no|true|false|correct|incorrect|right|wrong|untrue|not (?:true|correct|right)|absolutely(?: not)?|definitely(?: not)?|certainly(?: not)?|of course(?: not)?|never|not at all|by no means|not really|nope|nah|yep|yeah|yup|sure(?: can| thing)?|affirmative|negative|indeed)\b(?=\W*$|\s?[,.;:!–—-]|\s(?:it|he|she|they|that|this|the|there|you|we)\b)"
     r"|(?P<zh>不正确|不对|不是|正确|错误|是的|对的|没错|对|错|否|是|不能|不可以|不会|没有|不行|能|可以|会|有|不|当然不[是能会]?|当然[是能会]?)(?=[^\w《“\"'「（(*]|$)",
     re.IGNORECASE,
 )
@@ -71,13 +71,21 @@ SHORT = compile_later(  # It isn't: …
     re.IGNORECASE,
 )
 OPENING = compile_later(
-    r"^(?:actually|well|technically|strictly speaking|in fact|unfortunately|sadly|luckily|fortunately|surprisingly|so|hmm),\s",
+    r"^(?:actually|well|technically|strictly speaking|in fact|unfortunately|sadly|luckily|fortunately|surprisingly|believe it or not|so|hmm),\s|^(?:normally|generally|usually|typically|basically|officially)\s(?=(?:yes|no)\b)|^that(?:['’]s| is)\s(?=(?:right|correct|true|false|wrong)\b(?=\W*$|\s?[,.;:!–—-]))",
     re.IGNORECASE,
 )
 REPORTED = compile_later(
     r"\b(?:said|says|thinks?|thought|whether|if|doubts?|wonder\w*|(?:some|many|most) people)\b|是否|有人|如果",
     re.IGNORECASE,
 )
+ANSWER_IS = compile_later(
+    r"(?:\b(?:the |my )(?:(?:correct|short|right|honest|final|simple|real|true) )?answer is,? |\bit(?:['’]s| is) an? (?:clear |firm |definite |resounding )?)(?:a (?:clear |firm |definite |resounding )?)?"
+    r"[\"“']?(yes|no)\b(?! (?:one|more|longer|other|matter))",
+    re.IGNORECASE,
+)
+ALONE = compile_later(
+    r"(?:^|[,;:–—]\s)(yes|no)(?=\s?[,.:;!–—]|$)", re.IGNORECASE
+)  # To a cook, no, but to a botanist, yes: it has seeds
 CONCLUSION = compile_later(
     r"\W*(?:so|therefore|thus|hence|overall|in (?:conclusion|summary|short))\b[,:]?\s+", re.IGNORECASE
 )
@@ -97,6 +105,10 @@ def read_truth(sentences: list[str], asked: QuestionForm) -> bool | None:
         return None
     if asked.kind == "truth" and (said := read_han_truth(sentences, asked.clause)) is not None:
         return said
+    if asked.kind == "truth" and (
+        answers := [match for sentence in sentences for match in ANSWER_IS.finditer(sentence)]
+    ):
+        return answers[-1][1].casefold() in YES
     concluding = [CONCLUSION.sub("", sentence) for sentence in sentences if CONCLUDES.match(sentence)]
     for sentence in dict.fromkeys([*concluding[-1:], *sentences[:1], *sentences[-1:]]):
         said = _said(AFFIRMS.sub("", sentence).strip(" ,，;.。!！") or "yes", asked)
@@ -125,12 +137,14 @@ def _said(sentence: str, asked: QuestionForm) -> bool | None:
         return False
     if asked.kind == "truth" and NOT_SO.match(sentence) and not negations(asked.clause):
         return False
+    if asked.kind == "truth" and (alone := ALONE.findall(sentence)):
+        return alone[-1].casefold() == "yes"
     word = ANSWER.match(OPENING.sub("", sentence))
     if word is not None and (asked.kind == "truth" or REPEATS.match(sentence, word.end())):
         text = word[0].casefold()
         return not (
             text in NO
-            or text in ("by no means", "nope", "negative")
+            or text in ("by no means", "nope", "nah", "negative")
             or "not" in text
             or text.startswith("当然不")
             or text == "never"
