@@ -24,6 +24,8 @@ PASSAGE = "The fox borrowed the tail, which he never gave back. Those who ask hi
         ("is pluto still a planet or nah", "truth", None),
         ("Rent is due on the 1st. If I pay on the 4th, am I late?", "truth", None),
         ("Isn't it red?", "truth", None),
+        ("How much memory, in bytes, does a C array take?", "amount", None),
+        ("my wall is 190 cm wide, will a 2 meter sofa fit", "truth", None),
         ("What product did customer 1108 return?", "", None),
         ("What is the product of 3 and 4?", "amount", None),
         ("What time zone is Phoenix in?", "", None),
@@ -49,6 +51,9 @@ def test_what_is_asked_for(question: str, kind: str, clause: str | None) -> None
         ("Nah, it was bumped down in 2006.", False),
         ("Believe it or not, yes!", True),
         ("Yes, no doubt about it.", True),
+        ("Yes indeed, it has seeds.", True),
+        ("It holds the seeds, so no.", False),
+        ("A fruit holds the seeds, so this one isn't.", False),
         ("The answer is no longer known.", None),
         ("It may be yes.", None),
     ],
@@ -85,6 +90,9 @@ def test_what_a_sentence_contradicts(question: str, sentence: str, expected: boo
         ("Which tests does it have?", "It has unit tests, but no integration tests.", "unit tests", "integration tests"),
         ("What is the sacred mountain?", "No prizes for guessing: Mount Fuji.", "Mount Fuji", ""),
         ("Who painted it?", "None other than Michelangelo.", "Michelangelo", ""),
+        ("Who painted it?", "Perhaps surprisingly, it was Michelangelo.", "Michelangelo", ""),
+        ("Who painted it?", "Perhaps it was Michelangelo.", "", "Michelangelo"),
+        ("What is the dose?", "Adults get 0.5 mg and may be given 0.7 mg later.", "0.5 mg", "0.7 mg"),
     ],
 )  # fmt: skip
 def test_a_word_of_doubt_silences_what_it_is_about(question: str, reply: str, said: str, silent: str) -> None:

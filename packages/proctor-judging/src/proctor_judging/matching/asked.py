@@ -12,7 +12,7 @@ from proctor_judging.matching.unit_table import MeasureUnit, read_unit
 
 Kind = Literal["truth", "moment", "amount", "words", ""]
 POLAR = compile_later(
-    r"^判断(?!.{0,12}[（(](?![对错是否真假√×])[^（）()/]{1,8}/)(?:题|正误|对错|下列)?|\b(?:tell|told|ask|say|know|decide|check|determine|judge) (?:me |us |them )?(?:whether|if)\b|^(?:(?:and|so|but|then|ok(?:ay)?|now|also|hey|hi|quick q(?:uestion)?)[, ]\s?)*(?:(?:in|on|at|for|with|under|by|according to|based on) [^,?]{1,60}, )?(?:is|are|was|were|do|does|did|can|could|will|would|has|have|had|should|may|must|am)(?:n['’]t)?\b|,\s(?:is|are|was|were|do|does|did|can|could|will|would|has|have|had|should|may|must|am)\s(?:i|you|he|she|it|we|they|this|that|there|the|my|our)\b[^,?]*\?$|\bor (?:nah|no|not)\b\W*$|吗|是不是|能不能|会不会|有没有|对不对|可不可以|是否|[对正]确?还是[错误]|真命题还是假|真还是假|"
+    r"^判断(?!.{0,12}[（(](?![对错是否真假√×])[^（）()/]{1,8}/)(?:题|正误|对错|下列)?|\b(?:tell|told|ask|say|know|decide|check|determine|judge) (?:me |us |them )?(?:whether|if)\b|^(?:(?:and|so|but|then|ok(?:ay)?|now|also|hey|hi|quick q(?:uestion)?)[, ]\s?)*(?:(?:in|on|at|for|with|under|by|according to|based on) [^,?]{1,60}, )?(?:is|are|was|were|do|does|did|can|could|will|would|has|have|had|should|may|must|am)(?:n['’]t)?\b|^(?!.*\b(?:what|which|who|whom|whose|when|where|why|how)\b).*,\s(?:is|are|was|were|do|does|did|can|could|will|would|has|have|had|should|may|must|am)\s(?:i|you|he|she|it|we|they|this|that|there|the|an?|my|our)\b[^,?]*\??$|\bor (?:nah|no|not)\b\W*$|吗|是不是|能不能|会不会|有没有|对不对|可不可以|是否|[对正]确?还是[错误]|真命题还是假|真还是假|"
     r"\b(?:true or false|yes or no|right or wrong|correct or incorrect)\b",
     re.IGNORECASE,
 )

@@ -38,7 +38,7 @@ BELIEVED = compile_later(
 ALL_BUT = compile_later(r"\b(?:every|any|no|some)(?:one|body|thing) but\b", re.IGNORECASE)
 LACKS = compile_later(r"\b(?:missing|lack(?:s|ing)?|absent|excluded)\b")  # which a reply answers by a denial
 ASIDE_GUESS = compile_later(
-    r"(?<=\w), (?:probably|possibly|perhaps|maybe|most likely|likely)(?= (?:as|for|from|because|due|since|to|in|at|with|around|about|the (?:first|last|only|most|\w+est))\b).*"
+    r"(?<=\w), (?:probably|possibly|perhaps|maybe|most likely|likely)(?= (?:as|for|from|because|due|since|to|in|at|with|around|about|the (?:first|last|only|most|\w+est))\b).*|\sand (?:may|might|could) (?:be|have to|need to)\b.*"
 )  # what is said beside the claim
 TAG = compile_later(r", (?:[\w' ]{1,20}\b)?(?:right|no|eh|huh|isn't it|aren't they|correct)\?$")
 NOBODY = compile_later(r"(?:nobody|no one|none)\b", re.IGNORECASE)

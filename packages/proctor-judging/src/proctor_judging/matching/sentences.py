@@ -129,7 +129,7 @@ SO = compile_later(
     r",\s(?:so|therefore|thus|hence|which (?:means|gives|yields|makes|leaves)|giving|making|leaving)\s(?!that)|[，,](?:所以|因此|故|最终|最后|综上|但?(?:现在|目前|如今))"
 )
 HARMLESS = compile_later(
-    r"\b[Nn]one other than\b|\b[Nn]o (?:prizes for guessing|doubt|wonder|surprise)\b|"
+    r"\b[Nn]one other than\b|\b(?:[Pp]erhaps|[Mm]aybe) (?:un)?surprisingly\b|\b[Nn]o (?:prizes for guessing|doubt|wonder|surprise)\b|"
     "[南北]?非洲|非常|未来|无锡|无线|不锈钢|莫[扎斯尔泊言高愁]|[沉淹埋覆吞湮]没|没[收落]|不列颠|不幸|不得不|无[限穷疑理]|非[凡洲]|不等式|(?<=[部器务码型法辑行统])错误|错误(?=[码信代类处日提])|不同|不断|不久|无数|无论|不[但仅]|否则|非金属|无机|不丹"
 )
 TITLE = compile_later(  # words that deny nothing: a quotation, a name

@@ -40,7 +40,7 @@ NEGATIVE = compile_later(  # words that deny without a negation
     re.IGNORECASE,
 )
 ANSWER = compile_later(
-    r"(?P<en>yes|no|true|false|correct|incorrect|right|wrong|untrue|not (?:true|correct|right)|absolutely(?: not)?|definitely(?: not)?|certainly(?: not)?|of course(?: not)?|never|not at all|by no means|not really|nope|nah|yep|yeah|yup|sure(?: can| thing)?|affirmative|negative|indeed)\b(?=\W*$|\s?[,.;:!–—-]|\s(?:it|he|she|they|that|this|the|there|you|we)\b)"
+    r"(?P<en>yes|no|true|false|correct|incorrect|right|wrong|untrue|not (?:true|correct|right)|absolutely(?: not)?|definitely(?: not)?|certainly(?: not)?|of course(?: not)?|never|not at all|by no means|not really|nope|nah|yep|yeah|yup|sure(?: can| thing)?|affirmative|negative|indeed)\b(?=\W*$|\s?[,.;:!–—-]|\s(?:it|he|she|they|that|this|the|there|you|we|indeed|sure|of course|absolutely|definitely|certainly)\b)"
     r"|(?P<zh>不正确|不对|不是|正确|错误|是的|对的|没错|对|错|否|是|不能|不可以|不会|没有|不行|能|可以|会|有|不|当然不[是能会]?|当然[是能会]?)(?=[^\w《“\"'「（(*]|$)",
     re.IGNORECASE,
 )
@@ -67,7 +67,7 @@ NO_EVIDENCE = compile_later(
 )
 WORD = compile_later(r"[A-Za-z0-9]+")
 SHORT = compile_later(  # It isn't: …
-    r"(?P<said>(?:(?:it|they|he|she|you|we|i)\s(?:sure|certainly|definitely|indeed|absolutely|really)|it|they|he|she|you|we|i|all of them|most of them|everyone|everybody|none of them|nobody|no one)\s?(?:does|do|did|is|are|was|were|can|could|will|would|has|have|had|should|must|ca)(?:n't|\snot)?)(?:(?:\s[-–—]|:)\s.*)?",
+    r"(?P<said>(?:(?:it|they|he|she|you|we|i)\s(?:sure|certainly|definitely|indeed|absolutely|really)|it|they|he|she|you|we|i|this one|that one|all of them|most of them|everyone|everybody|none of them|nobody|no one)\s?(?:does|do|did|is|are|was|were|can|could|will|would|has|have|had|should|must|ca)(?:n't|\snot)?)(?:(?:\s[-–—]|:)\s.*)?",
     re.IGNORECASE,
 )
 OPENING = compile_later(
@@ -84,11 +84,15 @@ ANSWER_IS = compile_later(
     re.IGNORECASE,
 )
 ALONE = compile_later(
-    r"(?:^|[,;:–—]\s)(yes|no)(?=\s?[,.:;!–—]|$)", re.IGNORECASE
+    r"(?:^|[,;:–—]\s)(?:(?:so|then|but|and),?\s)?(yes|no)(?=\s?[,.:;!–—]|$)", re.IGNORECASE
 )  # To a cook, no, but to a botanist, yes: it has seeds
 CONCLUSION = compile_later(
     r"\W*(?:so|therefore|thus|hence|overall|in (?:conclusion|summary|short))\b[,:]?\s+", re.IGNORECASE
 )
+MAY_I = compile_later(
+    r"\b(?:can|may|should|could) (?:i|we|you)\b|\b(?:ok|okay|safe|fine|good|alright|all right|wise)\b", re.IGNORECASE
+)
+DO_NOT = compile_later(r"(?:please |no, )?(?:don['’]t|do not)\b", re.IGNORECASE)
 NOT_SO = compile_later(
     r"(?:(?:unfortunately|sadly|i['’]?m afraid|afraid|probably|certainly|definitely)\s)?not\b(?!\s(?:only|just|to mention))",
     re.IGNORECASE,
@@ -135,7 +139,11 @@ def _said(sentence: str, asked: QuestionForm) -> bool | None:
     whole = sentence
     if asked.kind == "truth" and NO_EVIDENCE.match(sentence) and not negations(asked.clause):
         return False
-    if asked.kind == "truth" and NOT_SO.match(sentence) and not negations(asked.clause):
+    if (
+        asked.kind == "truth"
+        and (NOT_SO.match(sentence) or (MAY_I.search(asked.clause) and DO_NOT.match(sentence)))
+        and not negations(asked.clause)
+    ):
         return False
     if asked.kind == "truth" and (alone := ALONE.findall(sentence)):
         return alone[-1].casefold() == "yes"
