@@ -11,7 +11,7 @@ from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.trajectory import Trajectory
 from proctor_judging.matching.filled_blanks import fill_gaps
-from proctor_judging.scorers.blanks import blanks
+from proctor_judging.scorers.blanks import blanks, read_claims
 
 
 def points(target: Any, reply: str, **options: Any) -> float:
@@ -172,6 +172,21 @@ def _is_accepted(question: str, reply: str, target: list[str]) -> bool:
         ("The hotel costs $____ a night and has ____ rooms.", "Here are the answers:\n\n- Price: $90\n- Rooms: 12", ["90", "12"]),
         ("The longest river is ____ and the deepest lake is ____.", "Lake Baikal is the deepest; the Nile is the longest.", ["the Nile", "Lake Baikal"]),
         ("电流的单位是____，电压的单位是____。", "电压单位：伏特；电流单位：安培", ["安培", "伏特"]),
+        ("The plural of goose is ____ and the plural of foot is ____.", "goose → geese\nfoot → feet", ["geese", "feet"]),
+        ("求最大值用____函数，计数用____函数。", "求最大值的函数是 MAX，计数函数是 COUNT。", ["MAX", "COUNT"]),
+        # the clauses of the sentence in another order
+        ("Tea costs $____ and coffee costs $____.", "Coffee costs $4 and tea costs $3.", ["3", "4"]),
+        ("甲班有____人，乙班有____人。", "乙班有40人，甲班有38人。", ["38", "40"]),
+        # an object in code, the same words in all gaps, words that open the reply
+        ("The noun is ____, the verb ____.", '```json\n{"blank_1": "cat", "blank_2": "sat"}\n```', ["cat", "sat"]),
+        ("尽管很累，____他没有休息。", "填“但”，“尽管……但……”表示转折。", ["但"]),
+        ("A number that only 1 and itself divide is called a ____ number.", "Such a number is called a prime number.", ["prime"]),
+        # reasons, contrasts and words that the gap has around it
+        ("9的平方根是____，8的立方根是____。", "9的平方根是3，因为3²=9；8的立方根是2，因为2³=8。", ["3", "2"]),
+        ("The glue is made by ____ from ____.", "The glue is made by wasps from wood, not from wax.", ["wasps", "wood"]),
+        ("The cook adds ____ before the rice and ____ at the end.", "Oil goes in before the rice, and salt is added at the end.", ["oil", "salt"]),
+        ("南方人过年常吃____。", "南方人常吃年糕，北京有的人家则吃饺子。", ["年糕"]),
+        ("In CSS, the ____ rule imports a sheet, and the ____ tag links one.", "The `@import` rule imports a sheet, and the `<link>` tag links one.", ["@import", "link"]),
         # a conclusion, and statements in words of their own
         ("It starts at ____ and lasts ____ minutes.", "From 10:15 to 11:00 is 45 minutes. So the blanks are 10:15 and 45.", ["10:15", "45"]),
         ("The author of 'Dracula' is ____, and the author of 'Great Expectations' is ____.", "Bram Stoker wrote Dracula, while Great Expectations was written by Charles Dickens.", ["Bram Stoker", "Charles Dickens"]),
@@ -205,9 +220,34 @@ def test_a_reply_that_says_the_sentence_in_its_own_way_fills_the_blanks(
         ("公元前____年，秦统一六国。", "公元221年，秦统一六国。", ["221"]),
         ("气温是____度。", "气温是零下5度。", ["5"]),
         ("李白字____，号____居士。", "太白，青莲", ["青莲", "太白"]),
+        ("南方人过年常吃____。", "一般是吃年糕，北京有的人家则吃饺子。", ["饺子"]),
+        ("The cat licked ____ paw.", 'its (not "it\'s", which means "it is")', ["it's"]),
+        ("Tea costs $____ for adults and $____ for children.", "Adults pay $4; children pay $3.", ["3", "4"]),
+        ("The pool is ____ m deep and ____ m long.", "It's 2 m deep and 25 m long; a nearby pool is 3 m deep.", ["3", "25"]),
     ],
 )  # fmt: skip
 def test_what_is_said_of_another_thing_doubted_or_in_another_order_fills_no_blank(
     question: str, reply: str, wrong: list[str]
 ) -> None:
     assert not _is_accepted(question, reply, wrong)
+
+
+def test_a_gap_with_two_words_is_open_where_only_one_of_them_is_right() -> None:
+    question, reply = "He was ____ at once.", "told/informed"
+    score = blanks(Sample.ask("s", question, target=["informed"]), Trajectory.of(reply))
+    assert isinstance(score, Unscored)
+    assert score.details == {"readings": ["told", "informed"]}
+    assert not _is_accepted(question, reply, ["asked"])
+
+
+@pytest.mark.parametrize("reply", ['"than" in both gaps.', "两个空都填than。", '{"1": "than", "2": "than"}'])
+def test_one_word_may_fill_all_gaps(reply: str) -> None:
+    assert _is_accepted("He is taller ____ me and older ____ you.", reply, ["than", "than"])
+    assert not _is_accepted("He is taller ____ me and older ____ you.", reply, ["than", "as"])
+
+
+def test_a_long_reply_to_a_sentence_of_many_clauses_is_read_quickly() -> None:
+    question = "红队得____分，蓝队得____分，黄队得____分，其余各队没有参加比赛。"
+    started = time.process_time()
+    read_claims("我们来看一看比赛的记录，里面有很多内容。" * 100, question, 3)
+    assert time.process_time() - started < 3

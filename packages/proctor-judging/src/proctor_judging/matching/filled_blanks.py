@@ -3,7 +3,9 @@
 import re
 import unicodedata
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import pairwise, permutations
+
+import msgspec
 
 from proctor_judging.matching.gap_alignment import align
 from proctor_judging.matching.marked_answers import half_width, last_announced, last_boxed, without_thoughts
@@ -31,8 +33,9 @@ _NUMBERED = re.compile(rf"^[-\s]*{_MARK}\s*", re.IGNORECASE)
 _INLINE = re.compile(rf"(?<![A-Za-z0-9.^_({{]){_MARK}\s*|(?<=[\u3400-\u9fff\s\w])([①-⑳⑴-⒇])\s*", re.IGNORECASE)
 _CIRCLED = frozenset(map(chr, [*range(0x2460, 0x2474), *range(0x2474, 0x2488)]))
 _ALL_ALIKE = re.compile(
+    r"\W*(?P<quoted>[\"“][^\"”\n]{1,100}[\"”]|\S{1,40}) (?:in|for|fits|fills|goes in(?:to)?) (?:both|all)(?: \w+){0,2}\W*|"
     r"\W*(?:(?:both|all|the two|each)(?: of)?(?: the| these)? (?:\w+ ){0,2}(?:are|is|should be|takes?|gets?|need)"
-    r"|[两三四各每]?个?空格?(?:里|处|中)?(?:都|均|全)(?:应该?)?(?:填入?|是|为))\s*:?\s*((?![^\n]{0,100}(?:\band\b|[、和与及]))[^,;，；\n]{1,100}?)[.。]?\s*",
+    r"|(?:[两三四各每]?个?空格?(?:里|处|中)?)?(?:都|均|全)(?:应该?)?(?:填入?|是|为))\s*:?\s*(?P<plain>(?![^\n]{0,100}(?:\band\b|[、和与及]))[^,;，；\n]{1,100}?)[.。]?\s*",
     re.IGNORECASE,
 )
 _SEPARATORS = (
@@ -50,8 +53,9 @@ _SEPARATORS = (
 )
 _JOIN = re.compile(r"(?:,?\s+and|[,，]?\s?而?且)$", re.IGNORECASE)
 _QUOTED = re.compile(r"[\"“「]([^\"”」]{1,100})[\"”」]")
+_QUOTES_FIRST = re.compile(rf"(?:{_QUOTED.pattern}(?:\s?(?:,|、|和|and\b)\s?|(?=\s?(?:[.。;:]|$))))+")
 _OPENING = re.compile(
-    r"^(?:(?:i (?:would|'d) |please |you should )?(?:fill in|write|put|insert|enter)\s(?!the\b)|(?:先|再|接着|然后|最后)(?=填)|答(?!案)|解(?!析)|(?:答案|[两三四五]个?空|[^,，。:：;\n]{1,12}(?=分别[是为]))?(?:依次|分别)(?:填入?|为|是)*|(?:空格?(?:处|中)?)?应?填(?:空|入|写)?(?!充))+\s?:?\s*",
+    r"^(?:(?:i (?:would|'d) |please |you should )?(?:fill in|write|put|insert|enter)\s(?!the\b)|(?:先|再|接着|然后|最后)(?=填)|答(?!案)|解(?!析)|还[差有缺]|(?:答案|[两三四五]个?空|[^,，。:：;\n]{1,12}(?=分别[是为]))?(?:依次|分别)(?:填入?|为|是)*|(?:空格?(?:处|中)?)?应?填(?:空|入|写)?(?!充))+\s?:?\s*",
     re.IGNORECASE,
 )
 _ANSWERS_ARE = re.compile(
@@ -64,18 +68,23 @@ _A_MARK = re.compile(
     r"\W*(?:(?:blank|空|第|answer)?\W?(?:\d{1,2}|[一二三四五六七八九十①-⑳])\W?[空个]?|[a-h])\W*", re.IGNORECASE
 )
 _ROW = re.compile(r"\s*\|(.+)\|\s*")
-_LAST_WORDS = re.compile(r"(?:[A-Za-z']+\s?){1,2}$|[\u3400-\u9fff]{1,3}$|[^.!?。:\n]?$")
 _FOR_THE = re.compile(
     r"(?:^|,\s(?:and\s)?|\band\s|;\s?)[\"“]?([^\"”,;\n]{1,60}?)[\"”]?\s(?:for|in(?:to)?|goes in(?:to)?|fills|[-=]>|→)\s(?:the\s)?(first|second|third|fourth|blank \d)\b(?:\s(?:blank|one|gap|space))?",
     re.IGNORECASE,
-)
-_FIRST_THEN = re.compile(
-    r"(?:先|前一?个?空)(?:应?填)?([^,;先]{1,40}?)[,;]?\s?(?:然后|再|后一?个?空|后)(?:应?填)?([^,;]{1,40}?)[。.]?"
 )
 _CLOSING = re.compile(
     r"(?<=[.!?。！])\s*(?:(?:please )?let me know|i hope|hope th(?:is|at)|feel free|如需|如果?[你您还有]|希望)[^\n]*\s*$",
     re.IGNORECASE,
 )
+_PASSIVE = re.compile(r"\s(?:(?:is|are|was|were)\s(\w+)|(?:goes|go|comes|come) (?:in|on)|\w+ (?:it|them))$")
+_IN_HAN = re.compile(r"[\u3400-\u9fff]+")
+_JSON = re.compile(r"(?:^|```(?:json)?)\s*([\[{][^`]*[\]}])\s*(?:```|$)")
+_AGAINST = re.compile(r"[,;，；]\s?(?:(?:while|whereas)\b|而(?!且|是)|[^,，;；。\n]{0,12}则)[^\n]*$")
+_ASIDE = re.compile(r"\([^()]*\)")
+_REASON = re.compile(
+    r",\s?(?:因为|由于|because\b|not\b|而不是|而非|rather than\b)[^,;。\n]*?(?=[,;。\n]|\.\s|\.?$)", re.IGNORECASE
+)
+_BULLET = re.compile(r"^\s*[-*•]\s+", re.MULTILINE)
 _CLAUSE_AFTER = re.compile(r"\s?[,，;；]\s?|\s[–—]\s")
 _CONTINUES = re.compile(
     r"\b(?:and|or|but|actually|however|rather|instead|then|although|though)\b|[和与及、或但]|不过|其实|而是|然后",
@@ -92,10 +101,12 @@ _SENTENCE_START = re.compile(r"[.。!！?？:：;；]\s*")
 _REMARK = re.compile(
     r"(?:(?:(?<=\w)\s|(?<=[\u3400-\u9fff]))\([^()]*(?:[^\W\d_]{2}|[A-Z]\d)[^()]*\)|(?<=\w)\([^()]*[\u3400-\u9fff]{3}[^()]*\)|（[^（）]*[^\W\d_]{2}[^（）]*）)$"
 )
-_LABEL = re.compile(r"([^:：=\d]{1,40})\s?[:：=]\s*(?=\S)")
+_LABEL = re.compile(r"([^:：=\d]{1,40}?)(?:\s?[:：=]|(?<=[\u3400-\u9fff])[是为])\s*(?=\S)")
 _IN_UNIT = re.compile(r"([-+−]?\d[\d.,/]*)\s?(\D{1,12})")
-_NEXT_WORDS = re.compile(r"[°%]?[A-Za-z]{1,20}[\u3400-\u9fff]{0,3}|[°%]?[\u3400-\u9fff]{1,4}")
-_LIGHT = re.compile(r"(?:应该|已经|正|则|就|定|一般|人?数)?(?:[是在为由占约有]|大约|进行|需?要)(?=[\d《“])")
+_WITHIN_WORD = re.compile(r"[A-Za-z]{2}|\s")
+_LIGHT = re.compile(
+    r"(?:应该|已经|正|则|就|定|一般|人?数)?(?:[位在等]于|[是在为由占约有共仅只达于了]|达到|大约|进行|需?要)(?=[\d《“一二两三四五六七八九十百])|由(?=[\u3400-\u9fff]{2,4}$)|(?![a-z ]*\b(?:below|under|above|minus|over|not|than|least|most)\b)(?:[a-z'’]+ ){1,3}(?=\d[\d.,]*$)"
+)
 _ROUGHLY = re.compile(r"(?:大?约|about|around|roughly|approximately)\s?(?=\d)", re.IGNORECASE)
 _CONCLUDED = re.compile(
     r"(?:\b(?:so|therefore|thus|hence|that is|i\.e\.)|[即故]|所以|因此)[,，]?\s?:\s*|(?:^|[.,\n。，])\W*(?:(?:so|therefore|thus|hence)\b|所以|因此|即)[,，:]?\s*(?=[^\n]*$)",
@@ -112,16 +123,17 @@ _REMARK_LAST = (
 )
 _END = r"(?-i:(?<![A-Z])(?:[.!]|。)\s*(?=[A-Z(\"“《「\u3400-\u9fff]|\n|$))"
 _FIRST_SENTENCE = re.compile(
-    rf"[^\n]{{1,200}}?(?={_END}|\n\n|{_REMARK_LAST}|\s[–—]\s|,\s(?:who|which|where|because|since|as)\b|,(?:因为|由于|表示|意为)|$)"
+    rf"[^\n]{{1,200}}?(?={_END}|\n\n|{_REMARK_LAST}| [-–—] |,\s(?:who|which|where|because|since|as)\b|,(?:因为|由于|表示|意为)|$)"
 )
 _SENTENCE_AFTER = re.compile(_END)
 _CONTRASTED = re.compile(r"\bnot\b|n['’]t\b|\bwrong\b|不是|并非|而非", re.IGNORECASE)
 _LABELLED = re.compile(
-    r"(?P<label>[^:：=]{1,40}?)(?:\s?[:：]\s?|\s(?:is|are|was|were|for)\s|(?<=[\u3400-\u9fff])[是为])(?P<value>[^:：]{1,80})",
+    r"(?P<label>[^:：=]{1,40}?)(?:\s?(?P<sign>[:：](?!\d\d)|→|[-=]>)\s?|\s(?:[-–—]|is|are|was|were|for)\s|(?<=[\u3400-\u9fff])\s?[是为]\s?)(?P<value>[^:：]{1,80})",
     re.IGNORECASE,
 )
 _LONGEST_PHRASE = 40
 _MOST_WORDS = 4
+_MOST_SORTED = 6
 
 
 def fill_gaps(reply: str, question: str, count: int, *, reworded: bool = False) -> list[str] | None:
@@ -138,6 +150,7 @@ def fill_gaps(reply: str, question: str, count: int, *, reworded: bool = False) 
     pieces[0] = _SENTENCE_START.split(pieces[0])[-1]
     pieces[-1] = _TEMPLATE_END.split(pieces[-1])[0]
     text = _CLOSING.sub("", _BOLD.sub(r"\1\2", without_thoughts(reply)[-LONGEST_VALUE * 10 :]))
+    text = _BULLET.sub("", text if _REASON.search(half_width(question)) else _REASON.sub("", text))
     least_share = (REWORDED if count > 1 else REWORDED_ALONE) if reworded else REPEATED
     answers = align(corrected(text), pieces, least_share)
     return answers and _bold_where_begun([answer.strip("_ ") for answer in answers], bold_words(reply))
@@ -172,34 +185,66 @@ def without_context(answers: Sequence[str], question: str) -> list[str]:
     pieces = [half_width(piece) for piece in _GAP.split(without_hints(question))]
     if len(pieces) != len(answers) + 1:
         return list(answers)
-    return [_without(answer, before, after) for answer, before, after in zip(answers, pieces, pieces[1:], strict=False)]
+    asked = "\n".join(pieces).casefold()
+    return [
+        _without(answer, before, after, asked)
+        for answer, before, after in zip(answers, pieces, pieces[1:], strict=False)
+    ]
 
 
-def _without(answer: str, before: str, after: str) -> str:
+def _without(answer: str, before: str, after: str, asked: str) -> str:
     answer = _ROUGHLY.sub("", answer.strip(" .。;；"), count=1) if _ROUGHLY.match(answer) else answer.strip(" .。;；")
     if (remark := _REMARK.search(answer)) is not None:
         answer = answer[: remark.start()]
     if (light := _LIGHT.match(answer)) is not None and len(answer) > light.end():
         answer = answer[light.end() :]
-    if (label := _LABEL.match(answer)) is not None and label[1].strip().casefold() in before.casefold():
+    if (label := _LABEL.match(answer)) is not None and label[1].strip().casefold() in asked:
         answer = answer[label.end() :]
-    if "=" not in before:
-        answer = answer.rpartition("=")[2].strip(" $") or answer
+    answer = answer.rpartition("=")[2].strip(" $") or answer
     if (amount := _IN_UNIT.fullmatch(answer)) is not None and (unit := read_unit(tidy(amount[2]))) is not None:
         words = tidy(after)
         named = [words[:size] for size in range(1, 5)] + re.findall(r"[A-Za-z]+(?: [A-Z][a-z]+)?", words)[:1]
         answer = amount[1] if unit in [read_unit(word) for word in named if word] else answer
-    following = _NEXT_WORDS.match(after.strip())
-    preceding = _LAST_WORDS.search(before.strip())
-    words = following[0] if following is not None else ""
-    for word in (words[:size] for size in range(len(words), 0, -1)):
-        is_whole = not word[-1].isascii() or word == words or not words[len(word)].isascii()
-        if is_whole and answer.casefold().endswith(word.casefold()) and len(answer) > len(word):
-            answer = answer[: -len(word)].strip()
-            break
-    if preceding is not None and preceding[0] and answer.casefold().startswith(preceding[0].casefold() + " "):
-        answer = answer[len(preceding[0]) :].strip()
+    answer = _without_start(_without_end(answer, after.strip()), before.strip())
+    if (passive := _PASSIVE.search(answer)) is not None and (
+        passive[1] is None or any(word.startswith(passive[1].casefold()[:3]) for word in asked.split())
+    ):
+        answer = answer[: passive.start()]
+    kind = next(
+        (
+            size
+            for size in range(min(6, len(answer) - 1), 1, -1)
+            if _IN_HAN.fullmatch(answer[-size:]) and answer[-size:] in asked
+        ),
+        0,
+    )
+    return answer[: len(answer) - kind]
+
+
+def _without_start(answer: str, before: str) -> str:
+    """Return an answer without the most words at its start with which the text before its gap ends."""
+    for at in range(min(len(answer) - 1, LONGEST_VALUE), 0, -1):
+        start, rest = answer[:at].strip().casefold(), before[: len(before) - len(answer[:at].strip())]
+        is_whole = answer[at - 1 : at + 1].find(" ") >= 0 or start in "$€£¥" or (at > 1 and _IN_HAN.fullmatch(start))
+        if (
+            start
+            and is_whole
+            and before.casefold().endswith(start)
+            and not (start[0].isascii() and rest[-1:].isalpha())
+        ):
+            return answer[at:].strip()
     return answer
+
+
+def _without_end(answer: str, after: str) -> str:
+    """Return an answer without the most words at its end with which the text after its gap begins."""
+    ends = [
+        at
+        for at in range(1, min(len(after), len(answer) - 1, LONGEST_VALUE) + 1)
+        if not _WITHIN_WORD.match(after, at - 1)
+    ]
+    ends = [at for at in ends if answer.casefold().endswith(after[:at].casefold())]
+    return answer[: -ends[-1]].strip() or answer if ends and after[ends[-1] - 1].isalnum() else answer
 
 
 def read_settled(reply: str, question: str, count: int) -> list[str] | None:
@@ -220,20 +265,53 @@ def read_settled(reply: str, question: str, count: int) -> list[str] | None:
     if first is None or (count > 1 and sets_off(reply, count)):
         return None
     asked = half_width(question).casefold()
-    in_first, anywhere = (
-        [words.strip(" .,") for words in _QUOTED.findall(part) if words.casefold() not in asked]
-        for part in (first[0], text)
-    )
+    quoted = [
+        words.strip(" .,") for words in _QUOTED.findall(_ASIDE.sub("", first[0])) if words.casefold() not in asked
+    ]
     is_part = bool(concluded) or plain != text or first.end() < len(plain) - 1
     if _CONTRASTED.search(first[0]) is not None:
         return None
-    if len(in_first) == count:
-        return in_first
+    if (opening := _QUOTES_FIRST.match(plain)) is not None and len(quoted) != count:
+        quoted = _QUOTED.findall(opening[0])
+    if len(quoted) == count:
+        return quoted
     if is_part and _is_list(first[0], count):
         return [phrase.strip() for phrase in read_blanks(first[0], count)]
-    if len(anywhere) == count and not negations(text):
-        return anywhere
     return None
+
+
+def as_list(reply: str) -> str:
+    r"""Return a reply in JSON as a numbered or labelled list; another one unchanged.
+
+    >>> as_list('{"blank_1": "NaCl", "blank_2": "H2O"}')
+    '1. NaCl\n2. H2O'
+    """
+    match = _JSON.search(reply[-MOST_CHARACTERS:])
+    try:
+        value = None if match is None else msgspec.json.decode(match[1])
+    except (msgspec.DecodeError, RecursionError):
+        return reply
+    while isinstance(value, dict | list) and len(value) == 1 and isinstance(_of(value)[0][1], dict | list):
+        value = _of(value)[0][1]
+    if not isinstance(value, dict | list):
+        return reply
+    numbers = [re.search(r"\d+", key) for key, _ in _of(value)]
+    rows = [(key, _of(item)[-1][1] if isinstance(item, dict | list) and item else item) for key, item in _of(value)]
+    marks = [f"{key}:" if number is None else f"{number[0]}." for number, (key, _) in zip(numbers, rows, strict=True)]
+    return "\n".join(f"{mark} {item}" for mark, (_, item) in zip(marks, rows, strict=True))
+
+
+def without_contrast(text: str, question: str) -> str:
+    """Return a text without a last clause that sets another thing against what was said of the one asked for.
+
+    >>> without_contrast("It is called a pride, while wolves live in packs.", "A group of lions is called a ____.")
+    'It is called a pride'
+    """
+    match = _AGAINST.search(text)
+    if match is None:
+        return text
+    said, against = (_pairs(part) & _pairs(question) for part in (text[: match.start()], match[0]))
+    return text[: match.start()] if against <= said else text
 
 
 def sets_off(reply: str, count: int) -> bool:
@@ -243,6 +321,8 @@ def sets_off(reply: str, count: int) -> bool:
         count in (len(bold_words(text)), len(_QUOTED.findall(text)))
         or _number_of(text) == 1
         or _inline(text, count) is not None
+        or len(_FOR_THE.findall(text)) == count
+        or re.match(r"依次|分别", text) is not None
     )
 
 
@@ -272,10 +352,8 @@ def read_blanks(reply: str, count: int) -> list[str]:
         parts = parts[1:]  # and what announces the list is no answer
     if len(parts) > 1 and all(part.startswith(("- ", "* ")) for part in parts):
         parts = [part[2:].strip() for part in parts]
-    if count == 2 and (pair := _FIRST_THEN.fullmatch(text)) is not None:
-        return [pair[1], pair[2]]
     if (alike := _ALL_ALIKE.fullmatch(text)) is not None:
-        return [alike[1]] * count
+        return [(alike["quoted"] or alike["plain"]).strip('"“”')] * count
     if count == 1:
         return [_bare(parts[-1], 1) if parts else ""]
     after = {_ORDINALS.get(label.lower()) or int(label[-1]): answer for answer, label in _FOR_THE.findall(text)}
@@ -292,13 +370,9 @@ def read_blanks(reply: str, count: int) -> list[str]:
         )
     if len(parts) > count and "\n" not in text.strip():
         return [""] * count  # more answers than blanks
-    if len(parts) > count and all(_number_of(part) for part in parts[-count:]):
-        parts = parts[-count:]  # remarks, then a numbered list
     numbered = {_number_of(part): part for part in parts}
     if set(range(1, count + 1)) <= set(numbered):
         parts = [numbered[number] for number in range(1, count + 1)]
-    if len(parts) > 1 and re.match(r"\W{0,3}1\s?[.、]\D", parts[0]) is not None:  # 1.Lu Xun 2.1918
-        parts = [re.sub(rf"^{number}\s?[.、](?=\d)", "", part) for number, part in enumerate(parts, 1)]
     answers = [_OPENING.sub("", _bare(part, number)) for number, part in enumerate(parts[:count], 1)]
     return answers + [""] * (count - len(answers))
 
@@ -324,17 +398,38 @@ def without_labels(answers: Sequence[str], question: str) -> list[str] | None:
     if len(pieces) != len(answers) + 1 or any(half is None or negations(half[0]) for half in halves):
         return None
     known = set().union(*pieces)
-    sides = [(half["label"], half["value"]) for half in halves if half is not None]
     sides = [
-        (value, label) if set() < _stems(value) <= known and not set() < _stems(label) <= known else (label, value)
-        for label, value in sides
+        half.group("value", "label")
+        if not half["sign"] and set() < _stems(half["value"]) <= known and not set() < _stems(half["label"]) <= known
+        else half.group("label", "value")
+        for half in halves
+        if half is not None
     ]
+    clauses = [*map(_stems, clauses_with_gaps(question))]
     shared = [
-        [(len(_stems(label) & before), len(_stems(label) & after)) for before, after in pairwise(pieces)]
+        [
+            (len(_stems(label) & clause), len(_stems(label) & before), len(_stems(label) & after))
+            for clause, (before, after) in zip(clauses, pairwise(pieces), strict=False)
+        ]
         for label, _ in sides
     ]
-    best = [row.index(max(row)) if any(max(row)) else index for index, row in enumerate(shared)]
-    return [sides[best.index(index)][1] for index in range(len(sides))] if len(set(best)) == len(best) else None
+    if len(shared) > _MOST_SORTED or len(clauses) != len(shared):
+        return None
+    fits = {
+        order: _sums([row[at] for row, at in zip(shared, order, strict=True)])
+        for order in permutations(range(len(shared)))
+    }
+    best = max(fits, key=lambda order: fits[order])
+    is_told = all(
+        (half is not None and half["sign"]) or any(row[at]) for half, row, at in zip(halves, shared, best, strict=True)
+    )
+    told_by = 1 if len({frozenset(clause) for clause in clauses}) == len(clauses) else 3
+    is_open = sum(fit[:told_by] == fits[best][:told_by] for fit in fits.values()) > 1 and any(fits[best])
+    return [sides[best.index(index)][1] for index in range(len(sides))] if is_told and not is_open else None
+
+
+def _sums(rows: Sequence[Sequence[int]]) -> list[int]:
+    return [sum(column) for column in zip(*rows, strict=True)]
 
 
 def _stems(text: str) -> set[str]:
@@ -342,9 +437,19 @@ def _stems(text: str) -> set[str]:
     return {word.casefold()[:4] for word in re.findall(r"[A-Za-z]{4,}|[\u3400-\u9fff]|\d+", text)}
 
 
+def _pairs(text: str) -> set[str]:
+    """Return the longer words of a text, and the pairs of Chinese characters that follow each other."""
+    return {match[0] or match[1] for match in re.finditer(r"[a-z]{3,}|\d+|(?=([\u3400-\u9fff]{2}))", text.casefold())}
+
+
+def _of(value: dict[str, object] | list[object]) -> list[tuple[str, object]]:
+    return [*value.items()] if isinstance(value, dict) else [(str(at), item) for at, item in enumerate(value, 1)]
+
+
 def _bold_where_begun(answers: Sequence[str], bold: Sequence[str]) -> list[str]:
-    """Return each answer, or the bold words with which it begins: `100` of `**100** bpm`."""
-    return [next((words for words in bold if answer.startswith(words)), answer) for answer in answers]
+    """Return each answer, or the only bold words in it: `100` of `**100** bpm`."""
+    held = [[words for words in bold if re.search(rf"(?<!\w){re.escape(words)}(?!\w)", answer)] for answer in answers]
+    return [words[0] if len(words) == 1 else answer for answer, words in zip(answers, held, strict=True)]
 
 
 def bold_words(text: str) -> list[str]:

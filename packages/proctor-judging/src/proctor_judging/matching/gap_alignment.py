@@ -2,16 +2,19 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Iterable, Sequence
+from itertools import pairwise, permutations
+from math import inf
+from typing import NamedTuple
 
 import msgspec
 
+from proctor_judging.matching.porter import stem
 from proctor_judging.matching.sentences import GUESS, OTHERS_SAY
 from proctor_judging.matching.text import negations
 
 TOKEN = re.compile(
-    r"[^\W\d_\u3400-\u9fff]+(?:['’][a-z]+)?|\d+(?:,\d{3}(?!\d))*(?:[.:/]\d+)*|[\u3400-\u9fff]|\n|[^\w\s]"
+    r"[^\W\d_\u3400-\u9fff]+(?:['’-][^\W\d_\u3400-\u9fff]+)*|\d+(?:,\d{3}(?!\d))*(?:[.:/]\d+)*|[\u3400-\u9fff]|\n|[^\w\s]"
 )
 CLOSES = frozenset(",;，；—–:\n")
 ENDS_SENTENCE = frozenset("!?。！？\n")
@@ -20,18 +23,22 @@ QUOTES = frozenset("\"“”'‘’「」《》*`")
 BRACKETS = frozenset("()[]")
 PUNCTUATION = CLOSES | ENDS_SENTENCE | QUOTES | BRACKETS | {"."}
 ABBREVIATED = frozenset(["dr", "mr", "mrs", "ms", "st", "mt", "vs"])
-SAME = dict.fromkeys(["are", "was", "were", "be"], "is") | dict.fromkeys("为用叫即在于", "是") | {"其": "它"}
+SAME = dict.fromkeys(["are", "was", "were", "be"], "is") | dict.fromkeys("为叫即于", "是") | {"其": "它"}
 SAME |= dict.fromkeys(["and", "&", "与", "及", "、"], "和")
-SMALL = frozenset(["that", "this", "with", "from", "they", *"的了是它和一这那个"])
+SAME |= dict.fromkeys(["roughly", "approximately"], "about")
+SMALL = frozenset(["that", "this", "with", "from", "they", "it's", *"的了是它和一这那个"])
 PRONOUNS = frozenset(["it", "he", "she", "they", "this", "that", *"它他她这该"])
-MOST_LEFT_OUT = 3  # words next to a gap that a reply need not repeat
-COST_OF_A_WORD = 2
-MOST_NEIGHBOURS = 6
+GAP = "____"
+JOINS = CLOSES | {"和"}
+MOST_MOVED = 3  # gaps that a reply may fill in another order
+MOVED = 0.5  # how much better another order must fit
+LONE = -0.5  # what a Chinese character gains that is in both, and neither one next to it
+ANCHOR = 0.4  # what a gap gains on each side where it is next to the same word
 LONGEST_GAP = 80
 MOST_TOKENS = 600
-MOST_FILLINGS = 60  # of one gap
+MOST_STEPS = 10_000  # tokens of the reply times words of the sentence
+STEPS_OF_ORDERS = 6
 LEAST_WORDS = 2
-FURTHER_WORD = 0.1  # how much less a sentence fits for each word that the question lacks
 
 
 class ReplyToken(msgspec.Struct, frozen=True):
@@ -46,19 +53,22 @@ class ReplyToken(msgspec.Struct, frozen=True):
         return self.text not in PUNCTUATION
 
 
-class Filling(msgspec.Struct, frozen=True):
-    """The tokens of a reply that may stand in one gap, and how well what is next to them is what is next to the gap."""
+class Filling(NamedTuple):
+    """The tokens of a reply that stand in one gap."""
 
     start: int
     end: int
-    closeness: float
 
 
-class Chain(msgspec.Struct, frozen=True):
-    """A filling for each gap up to one, and how well they fit."""
+class GapPath(NamedTuple):
+    """How well a beginning of a reply fits a beginning of the sentence, and what stands in its gaps; `opened` is where the open one starts."""
 
-    fillings: tuple[Filling, ...] = ()
-    fit: float = 0.0
+    fit: float
+    spans: tuple[Filling, ...] = ()
+    opened: int = 0
+
+
+NONE = GapPath(-inf)
 
 
 def align(reply: str, pieces: Sequence[str], least_share: float = 0.4) -> list[str] | None:
@@ -68,26 +78,83 @@ def align(reply: str, pieces: Sequence[str], least_share: float = 0.4) -> list[s
     ['10:30', '11:15']
     """
     matches = [match for match in TOKEN.finditer(reply) if match[0] not in QUOTES]
-    tokens = [ReplyToken(_canonical(match[0]), *match.span()) for match in matches[-MOST_TOKENS:]]
     plain = [[_canonical(word) for word in TOKEN.findall(piece) if word not in QUOTES | BRACKETS] for piece in pieces]
-    chains = [Chain()]
-    for before, after in pairwise(plain):
-        fillings = list(_fillings(tokens, reply, before, after, MOST_LEFT_OUT if len(pieces) > 2 else 0))
-        if len(fillings) > MOST_FILLINGS:
-            return None
-        continued = [_continued(chains, filling, tokens, reply, before) for filling in fillings]
-        chains = [chain for chain in continued if chain.fillings]
-    if not chains:
+    most_tokens = min(MOST_TOKENS, MOST_STEPS // (1 + sum(map(len, plain))))
+    tokens = (
+        [ReplyToken(_canonical(match[0]), *match.span()) for match in matches[-most_tokens:]] if most_tokens else []
+    )
+    clauses = _clauses(plain)
+    orders = {tuple(range(len(plain) - 1)): plain}
+    if 1 < len(clauses) <= MOST_MOVED and len(tokens) <= most_tokens // STEPS_OF_ORDERS:
+        orders |= {order: _in_order(clauses, order) for order in permutations(range(len(clauses)))}
+    paths = {order: _best_path(tokens, reply, template) for order, template in orders.items()}
+    order = max(paths, key=lambda order: paths[order].fit - _cost_of_order(order, paths[order], tokens, reply, clauses))
+    best, plain = paths[order], orders[order]
+    texts = [token.text for token in tokens]
+    if best.fit == -inf or not all(_is_filling(texts, *pair) for pair in zip(best.spans, plain, strict=False)):
         return None
-    best = max(chains, key=lambda chain: chain.fit + _fit(_stretches(chain.fillings, tokens, reply)[-1], plain[-1]))
-    stretches = _stretches(best.fillings, tokens, reply)
+    if len(pieces) == 2 and not (
+        _follows(texts, best.spans[0], plain[0])
+        or _sentence_start(tokens, best.spans[0].start, reply) == best.spans[0].start
+    ):
+        return None
+    stretches = _stretches(best.spans, tokens, reply)
     if not _repeats_enough(stretches, plain, least_share) or _is_of_another(stretches, plain):
         return None
-    answers = [reply[tokens[filling.start].start : tokens[filling.end - 1].end] for filling in best.fillings]
-    start = _sentence_start(tokens, best.fillings[0].start, reply)
-    end = min(_sentence_end(tokens, best.fillings[-1].end, reply), len(tokens) - 1)
+    answers = [reply[tokens[filling.start].start : tokens[filling.end - 1].end] for filling in best.spans]
+    start = _sentence_start(tokens, best.spans[0].start, reply)
+    end = min(_sentence_end(tokens, best.spans[-1].end, reply), len(tokens) - 1)
     said = reply[tokens[start].start : tokens[end].end]
-    return answers if _doubts(said) == _doubts(" ".join([*pieces, *answers])) else None
+    if _doubts(said) != _doubts(" ".join([*pieces, *answers])):
+        return None
+    return [answers[order.index(gap)] for gap in range(len(answers))]
+
+
+class GapClause(NamedTuple):
+    """The words of a sentence before and after one of its gaps, and what joins them to the clause before."""
+
+    join: Sequence[str]
+    lead: Sequence[str]
+    trail: Sequence[str]
+
+
+def _clauses(plain: Sequence[Sequence[str]]) -> list[GapClause]:
+    """Return the clause of each gap; none where no comma or `and` parts two gaps."""
+    ends = [next((at for at, word in enumerate(piece) if word in JOINS), None) for piece in plain[1:-1]]
+    clauses, lead, join = [], plain[0], plain[0][:0]
+    for end, piece in zip([*ends, len(plain[-1])], plain[1:], strict=True):
+        if end is None:
+            return []
+        clauses.append(GapClause(join, lead, piece[:end]))
+        join, lead = piece[end : end + 1], piece[end + 1 :]
+    return clauses
+
+
+def _in_order(clauses: Sequence[GapClause], order: Sequence[int]) -> list[list[str]]:
+    """Return the pieces of a sentence whose clauses are put in another order; the joins stay where they are."""
+    moved = [
+        [*clauses[here].trail, *joined.join, *clauses[then].lead]
+        for joined, (here, then) in zip(clauses[1:], pairwise(order), strict=True)
+    ]
+    return [[*clauses[order[0]].lead], *moved, [*clauses[order[-1]].trail]]
+
+
+def _cost_of_order(
+    order: Sequence[int], path: GapPath, tokens: Sequence[ReplyToken], reply: str, clauses: Sequence[GapClause]
+) -> float:
+    """Return how much better another order must fit: it counts only where each clause has words of its own, and none that the sentence lacks."""
+    if [*order] == sorted(order) or not path.spans:
+        return 0.0
+    for at, stretch in zip(order, _stretches(path.spans, tokens, reply), strict=False):
+        own = {*clauses[at].lead, *clauses[at].trail}
+        last = max((index + 1 for index, token in enumerate(stretch) if token.text in JOINS), default=0)
+        others = {word for clause in clauses for word in (*clause.lead, *clause.trail)} - own
+        words = {token.text for token in stretch[last:]}
+        if set(filter(_has_meaning, words)) - own - others or (
+            words & others and not any(map(str.isalnum, words & own - SMALL))
+        ):
+            return inf
+    return MOVED
 
 
 def _doubts(text: str) -> int:
@@ -97,58 +164,106 @@ def _doubts(text: str) -> int:
 
 def _canonical(word: str) -> str:
     """Return a word in lower case, and words that say the same next to a gap as one."""
-    return SAME.get(word.casefold(), word.casefold())
+    return SAME.get(word.casefold()) or stem(word.casefold())
 
 
-def _fillings(
-    tokens: Sequence[ReplyToken], reply: str, before: Sequence[str], after: Sequence[str], most_left_out: int
-) -> Iterator[Filling]:
-    """Yield what may stand in a gap: after a word before the gap or at the start of a sentence, up to the word after the gap or the end of a clause."""
+def _best_path(tokens: Sequence[ReplyToken], reply: str, plain: Sequence[Sequence[str]]) -> GapPath:
+    """Return the path through the sentence and the reply on which most words are the same; `NONE` where none fills each gap.
+
+    Words of either that the other lacks cost something, and what stands in a gap costs as much as a word too many. A gap
+    gains where it is next to the same word as in the sentence.
+    """
+    template = [word for piece in plain for word in (*piece, GAP)][:-1]
     texts = [token.text for token in tokens]
-    for start in range(len(tokens)):
-        left = _closeness(before[::-1], texts[max(0, start - MOST_NEIGHBOURS) : start][::-1], most_left_out)
-        if left or _sentence_start(tokens, start, reply) == start:
-            for end in _ends(tokens, start, reply, after):
-                right = _closeness(after, texts[end : end + MOST_NEIGHBOURS], 0)
-                length = tokens[end - 1].end - tokens[start].start
-                if left + right > 0 and length <= LONGEST_GAP and _is_filling(texts[start:end], {*before, *after}):
-                    is_late = left > 0 and texts[start - 1] != before[-1] and before[-1] in texts[start:end]
-                    yield Filling(start, end, left + right - is_late * MOST_NEIGHBOURS)
+    ends = [_ends_sentence(tokens, at, reply) for at in range(len(tokens))]
+    starts = [at == 0 or ends[at - 1] or texts[at - 1] == ":" for at in range(len(tokens))]
+    free = [NONE] * (len(tokens) + 1)  # by tokens of the reply: the best path that is in no gap
+    for at, text in enumerate(texts):
+        free[at] = max(free[at], GapPath(0.0)) if starts[at] else free[at]
+        free[at + 1] = _less(free[at], _further(text))
+    joined, after_gap = [NONE] * len(free), [NONE] * len(free)  # … whose last words are the same, whose gap just closed
+    for word in template:
+        came, met, closed = free, joined, after_gap
+        free, joined, after_gap = [NONE] * len(came), [NONE] * len(came), [NONE] * len(came)
+        inside = NONE
+        for at in range(len(came)):
+            text = texts[at - 1] if at else ""
+            if word is GAP:
+                if at:
+                    entered = max(came[at - 1], _less(met[at - 1], -ANCHOR), key=_fit)
+                    entered = entered._replace(opened=at - 1)
+                    if entered.spans and entered.spans[-1].end == at - 1:
+                        entered = NONE  # something is between two gaps
+                    inside = _less(max(inside, entered, key=_fit), inf if ends[at - 1] else _within(tokens, at - 1))
+                    after_gap[at] = inside._replace(spans=(*inside.spans, Filling(inside.opened, at)))
+                free[at] = after_gap[at]
+            else:
+                free[at] = _less(came[at], _further(word))
+                if at:
+                    follows = max(met[at - 1], _less(closed[at - 1], -ANCHOR), key=_fit)
+                    joined[at] = max(
+                        _less(follows, -_gain(word, text, True)),
+                        _less(came[at - 1], -_gain(word, text, False)),
+                        key=_fit,
+                    )
+                    free[at] = max(free[at], joined[at], key=_fit)
+            if at:
+                free[at] = max(free[at], _less(free[at - 1], _further(text)), key=_fit)
+    finished = [path for at, path in enumerate(free[1:]) if ends[at] or at == len(tokens) - 1]
+    return max(finished, key=_fit, default=NONE)
 
 
-def _is_filling(texts: Sequence[str], asked: set[str]) -> bool:
-    is_repeated = all(text in asked and text.isascii() and text.isalpha() for text in texts)
-    is_joined = texts[0] in CLOSES or (texts[0] == "和" and len(texts) > 1)
-    is_balanced = texts.count("(") == texts.count(")")
-    return is_balanced and ":" not in texts and not (is_joined or is_repeated or PUNCTUATION.issuperset(texts))
+def _fit(path: GapPath) -> float:
+    return path.fit
 
 
-def _closeness(own: Sequence[str], others: Sequence[str], most_left_out: int) -> float:
-    """Return how many neighbours of a gap a reply repeats, from the nearest on, less the ones it leaves out; 0 for none."""
-    if own and others and own[0] in CLOSES and others[0] in CLOSES:
-        return 0.5 + _closeness(own[1:], others[1:], 0)
-    for left_out in range(min(most_left_out + 1, len(own))):
-        pairs = list(zip(own[left_out:], others, strict=False))
-        same = next((size for size, (word, other) in enumerate(pairs) if word != other), len(pairs))
-        if same:
-            return max(same - left_out * COST_OF_A_WORD, 0.1)
-    return 0.0
+def _less(path: GapPath, cost: float) -> GapPath:
+    return path._replace(fit=path.fit - cost) if path.fit - cost > -inf else NONE
 
 
-def _ends(tokens: Sequence[ReplyToken], start: int, reply: str, after: Sequence[str]) -> Iterator[int]:
-    """Yield where a filling may end: before the word that follows the gap, at the end of a clause before it, or of the sentence."""
-    for end in range(start + 1, len(tokens)):
-        if _ends_sentence(tokens, end, reply):
-            yield end
-            return
-        if after and after[0] not in PUNCTUATION and tokens[end].text == after[0]:
-            yield end
-            return
-        if after and tokens[end].text in CLOSES:
-            yield end
-            if after[0] in PUNCTUATION:
-                return
-    yield len(tokens)
+def _gain(word: str, text: str, is_next: bool) -> float:
+    """Return what it is worth that a word of the sentence is one of the reply: for a lone Chinese character, less than nothing."""
+    if word in JOINS and text in JOINS:
+        return 0.5 if word == text else 0.2
+    if word != text:
+        return -inf
+    if len(word) == 1 and not word.isascii():
+        return 0.5 if is_next else LONE
+    return 0.5 if word in SMALL or word in PUNCTUATION else 1.0
+
+
+def _further(text: str) -> float:
+    """Return what a word costs that only one of the sentence and the reply has."""
+    return 0.05 if text in PUNCTUATION else 0.1 if len(text) == 1 else 0.2
+
+
+def _within(tokens: Sequence[ReplyToken], at: int) -> float:
+    """Return what a word costs within a gap: more than elsewhere for a comma, unless it parts no words (`March 4, 2024`)."""
+    text, following = tokens[at].text, tokens[at + 1] if at + 1 < len(tokens) else None
+    if text in (":", ";"):
+        return inf
+    if text not in JOINS:
+        return _further(text)
+    is_inner = (
+        following is not None and text.isascii() and (following.text.isdigit() or following.start == tokens[at].end)
+    )
+    return 0.0 if is_inner else 0.4
+
+
+def _is_filling(texts: Sequence[str], span: Filling, before: Sequence[str]) -> bool:
+    said = texts[slice(*span)]
+    is_small = (SMALL | PRONOUNS).issuperset(said) and not _follows(texts, span, before)
+    is_long = sum(map(len, said)) > LONGEST_GAP
+    return (
+        said.count("(") == said.count(")")
+        and "→" not in said
+        and not (is_small or is_long or PUNCTUATION.issuperset(said))
+    )
+
+
+def _follows(texts: Sequence[str], span: Filling, before: Sequence[str]) -> bool:
+    """True if a filling has the same word before it as its gap."""
+    return [*before[-1:]] == [*texts[max(0, span.start - 1) : span.start]]
 
 
 def _ends_sentence(tokens: Sequence[ReplyToken], at: int, reply: str) -> bool:
@@ -171,30 +286,11 @@ def _sentence_end(tokens: Sequence[ReplyToken], at: int, reply: str) -> int:
     return at
 
 
-def _continued(
-    chains: Sequence[Chain], filling: Filling, tokens: Sequence[ReplyToken], reply: str, before: Sequence[str]
-) -> Chain:
-    """Return the chain to which a filling is best added; an empty one where it fits none."""
-    added = []
-    for chain in chains:
-        if not chain.fillings or chain.fillings[-1].end <= filling.start:
-            fillings = (*chain.fillings, filling)
-            fit = _fit(_stretches(fillings, tokens, reply)[-2], before)
-            added.append(Chain(fillings, chain.fit + filling.closeness + fit))
-    return max(added, key=lambda chain: chain.fit, default=Chain())
-
-
 def _stretches(fillings: Sequence[Filling], tokens: Sequence[ReplyToken], reply: str) -> list[Sequence[ReplyToken]]:
     """Return the tokens before, between and after fillings, in their sentences."""
     starts = [_sentence_start(tokens, fillings[0].start, reply), *(filling.end for filling in fillings)]
     ends = [*(filling.start for filling in fillings), _sentence_end(tokens, fillings[-1].end, reply)]
     return [tokens[start:end] for start, end in zip(starts, ends, strict=True)]
-
-
-def _fit(stretch: Sequence[ReplyToken], template: Sequence[str]) -> float:
-    words = [token.text for token in stretch if token.is_word]
-    shared = _shared(words, template)
-    return shared - (len(words) - shared) * FURTHER_WORD
 
 
 def _shared(words: Sequence[str], template: Sequence[str]) -> int:
@@ -205,17 +301,14 @@ def _repeats_enough(
     stretches: Sequence[Sequence[ReplyToken]], plain: Sequence[Sequence[str]], least_share: float
 ) -> bool:
     """True if a reply has enough of the words of the sentence; words at its start and end may be left out as a whole."""
-    said = [_only_words(token.text for token in stretch) for stretch in stretches]
-    if said == [[], *map(_only_words, plain[1:-1]), []] and set().union(*said) - {"和"}:
+    last = next((at for at, token in enumerate(stretches[-1]) if token.text in CLOSES), None)
+    said = [_only_words(token.text for token in stretch) for stretch in (*stretches[:-1], stretches[-1][:last])]
+    if said == [[], *map(_only_words, plain[1:-1]), []] and set().union(*said) - SMALL:
         return True  # nothing but what is between the gaps: `9 to 5`
     total = shared = 0
-    for index, (stretch, template) in enumerate(zip(stretches, plain, strict=True)):
+    for index, template in enumerate(plain):
         own = _only_words(template)
         words = said[index]
-        if index == 0:
-            own, words = _nearest(own, words, _last_clause(stretch))
-        elif index == len(plain) - 1:
-            own, words = _nearest(own[::-1], words[::-1], [])
         is_left_out = not words and index in (0, len(plain) - 1) and least_share < 0.5
         total += 0 if is_left_out else len(own) + len(words)
         shared += _shared(words, own)
@@ -232,7 +325,10 @@ def _is_of_another(stretches: Sequence[Sequence[ReplyToken]], plain: Sequence[Se
         within = clause if asked[0].difference(clause) else clause[lead:]
         return not set(filter(_has_meaning, within)) <= asked[0] | asked[1]
     between = [clause, *([token.text for token in stretch] for stretch in stretches[1:-1])]
-    return any((set().union(*asked) - own).intersection(words) for own, words in zip(asked, between, strict=False))
+    return any(
+        not set(_only_words(piece) or ["-"]).issubset(words) and (set().union(*asked) - own).intersection(words)
+        for piece, own, words in zip(plain, asked, between, strict=False)
+    )
 
 
 def _has_meaning(word: str) -> bool:
@@ -246,12 +342,3 @@ def _only_words(texts: Iterable[str]) -> list[str]:
 def _last_clause(stretch: Sequence[ReplyToken]) -> list[str]:
     at = max((index + 1 for index, token in enumerate(stretch) if token.text in CLOSES), default=0)
     return [token.text for token in stretch[at:] if token.is_word]
-
-
-def _nearest(own: list[str], words: list[str], clause: list[str]) -> tuple[list[str], list[str]]:
-    """Return the words of a piece and of a reply to compare: without those further from the gap where the nearer ones are the same."""
-    for said in (clause, words):
-        size = min(len(own), len(said))
-        if size >= min(LEAST_WORDS, len(own)) and _shared(own[-size:], said[-size:]) == size > 0:
-            return own[-size:], said[-size:]
-    return own, words

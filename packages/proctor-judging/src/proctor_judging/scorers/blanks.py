@@ -19,11 +19,13 @@ from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.sentence import say
 from proctor.core.trajectory import Trajectory
+from proctor.scorers.targets import arguable
 from proctor_judging.matching.cascade import match
 from proctor_judging.matching.claims import claimed_forms
 from proctor_judging.matching.filled_blanks import (
     LONGEST_VALUE,
     MOST_CHARACTERS,
+    as_list,
     before_remark,
     bold_words,
     clauses_with_gaps,
@@ -33,6 +35,7 @@ from proctor_judging.matching.filled_blanks import (
     read_settled,
     sets_off,
     without_context,
+    without_contrast,
     without_labels,
 )
 from proctor_judging.matching.marked_answers import half_width, last_announced, without_thoughts
@@ -51,6 +54,7 @@ _LATEX = (
     (re.compile(r"_(?=\w)"), ""),
     (re.compile(r"(?<=[A-Za-z])\^(?=\d?[+-]$)"), ""),
     (re.compile(r"\\(?:left|right|quad|,|;|!)"), ""),
+    (re.compile(r"^<(/?\w+)>$"), r"\1"),  # <a>
 )
 _COMMANDS = {
     "pi": "π",
@@ -93,13 +97,13 @@ _FIGURES = re.compile(r"\d+|[零〇一二三四五六七八九十百千万亿]+"
 _OPPOSITES = "前后增减大小高低左右上下正负酸碱阴阳升降多少内外东西南北男女快慢强弱长短早晚"
 _NUMBER = re.compile(r"[+-]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d*)?")
 _LONGEST_NUMBER = 100
-_FILLED = re.compile(
-    r"(?:\b(?:blank|gap|space)\b|空|所以|因此)[^.。\n\"“]{0,30}(?:\b(?:with|is|be|by)\b|[填为是入写])[^\w\"“]{0,3}(?:the word )?[\"“]?(?P<word>[^\"”。.\n:：，,]{1,60})[\"”]?(?:[。.]?\s*$|(?:,|，)\s?(?:since|because|as|which|so|因为|由于))"
-    r"|^(?:the (?:word|phrase|term|answer) )?[\"“]?(?P<other>[^\"”\n]{1,60}?)[\"”]? (?:fits|fills|goes in(?:to)?|belongs in|completes|is the (?:word|answer|term) (?:for|that fills)) (?:in )?(?:the|this) (?:blank|gap|space|sentence)\b",
-    re.IGNORECASE,
-)
 _ASSIGNED = re.compile(r"^[a-z]\d?=")
 _PLURAL = re.compile(r"(?<=[A-Za-z])\((e?s)\)$")  # Himalaya(s)
+_EITHER = re.compile(
+    r"(?<=[^\W\d])\s?/\s?(?=[^\W\d])|[\s,]*\(?(?:\bor\b(?: also)?|或(?!许|缺|然)者?|也可以?(?:填|是|写[作为]?)?)\s?[\"“]?(?=\S)",
+    re.IGNORECASE,
+)
+_APOSTROPHE = re.compile(r"(?<=[a-z])['’](?=[a-z])")  # its, it's
 _SIGNS = str.maketrans({"−": "-", "–": "-", "“": '"', "”": '"', "‘": "'", "’": "'", "$": None, "　": " ", "º": "°"})
 _AROUND = " \t.。,;:!\"'`*《》「」"
 _PUNCTUATION = re.compile(r"[^\w+\-/=<>√π°%]")
@@ -123,7 +127,7 @@ class BlanksOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     min_similarity: float = 1.0
 
 
-@scorer(version="4")
+@scorer(version="5")
 def blanks(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     """A point for each blank.
 
@@ -149,6 +153,10 @@ def blanks(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
         and _states(trajectory.answer, answers, expected, sample.question, options)
     ):
         right = [True] * len(expected)
+    for good, answer, ways in zip(right, answers, expected, strict=True):
+        choices = _EITHER.split(answer.strip(" .。)"))
+        if not good and len(choices) > 1 and any(_fits(choice, ways, options) for choice in choices):
+            return arguable(choices)
     points = sum(right)
     reason = (
         say("All blanks are right.")
@@ -182,7 +190,9 @@ def read_claims(reply: str, question: str = "", count: int = 1) -> BlankClaims:
     >>> read_claims("第一空：5；第二空：6年", "共____人，历时____年。", 2)
     BlankClaims(answers=('5', '6年'), bare=('5', '6'), settled=False)
     """
-    reply = without_gaps(reply)
+    reply = as_list(without_gaps(reply))
+    if count == 1:
+        reply = without_contrast(reply, question)
     said = last_announced(without_thoughts(reply)) or reply
     listed = read_blanks(reply, count)
     settled = fill_gaps(said, question, count) or read_settled(said, question, count)
@@ -199,15 +209,12 @@ def read_claims(reply: str, question: str = "", count: int = 1) -> BlankClaims:
 
 def _said(reply: str, alternatives: Sequence[str], question: str, options: BlanksOptions) -> bool:
     """True if a sentence gives one of the alternatives as its answer, or as the words that fit the only blank."""
-    text = without_thoughts(without_gaps(reply))[-MOST_CHARACTERS:]
-    if (found := _FILLED.search(text[-LONGEST_VALUE * 2 :])) is not None and not negations(
-        found[0].replace(found["word"] or found["other"], "")
-    ):
-        return _fits(found["word"] or found["other"], alternatives, options)
+    text = without_contrast(without_thoughts(without_gaps(reply))[-MOST_CHARACTERS:], question)
     fits = partial(_fits, alternatives=alternatives, options=options)
     if len(bold := bold_words(text)) == 1 and not negations(text):
         return fits(bold[0])
-    return any(map(fits, claimed_forms(text, question)))
+    forms = claimed_forms(text, question)
+    return any(map(fits, (*forms, *(without_context([form], question)[0] for form in forms))))
 
 
 def _states(
@@ -312,7 +319,8 @@ def _is_same(answer: str, alternatives: Sequence[str], options: BlanksOptions) -
 def _same_value(answer: str, expected: str) -> bool:
     """Return the same number or expression: 五 is 5, 2√2 is √8."""
     verdict = match(answer, expected)
-    return verdict.right and verdict.rule in _VALUES
+    is_other_word = len(_APOSTROPHE.findall(answer)) != len(_APOSTROPHE.findall(expected))
+    return verdict.right and verdict.rule in _VALUES and not is_other_word
 
 
 def _similar(made: str, expected: str, least: float) -> bool:
