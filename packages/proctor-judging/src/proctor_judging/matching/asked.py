@@ -11,11 +11,16 @@ from proctor_judging.matching.question_words import EMPTY_WORDS, MOST_CHARACTERS
 from proctor_judging.matching.unit_table import MeasureUnit, read_unit
 
 Kind = Literal["truth", "moment", "amount", "words", ""]
+HAN_POLAR = r"吗|(?P<verb>[\u4e00-\u9fff])[不没](?P=verb)|[是能可会应有]否|(?:[是会能有]|可以|属于)[^，,。]{1,20}吧(?=[?？]?$)|(?<=[\u4e00-\u9fff])(?:不|没有?|(?<![什怎这那要多])么)(?=[?？]?$)"
 POLAR = compile_later(
-    r"^判断(?!.{0,12}[（(](?![对错是否真假√×])[^（）()/]{1,8}/)(?:题|正误|对错|下列)?|^(?:(?:in|on|at|for|with|under|by|according to|based on) [^,?]{1,60}, )?(?:is|are|was|were|do|does|did|can|could|will|would|has|have|had|should|may|must)\b|吗|是不是|能不能|会不会|有没有|对不对|可不可以|是否|[对正]确?还是[错误]|真命题还是假|真还是假|"
+    r"^判断(?!.{0,12}[（(](?![对错是否真假√×])[^（）()/]{1,8}/)(?:题|正误|对错|下列)?|^(?:(?:in|on|at|for|with|under|by|according to|based on) [^,?]{1,60}, )?(?:is|are|was|were|do|does|did|can|could|will|would|has|have|had|should|may|must)\b|[对正]确?还是[错误]|真命题还是假|真还是假|"
+    rf"{HAN_POLAR}|"
     r"\b(?:true or false|yes or no|right or wrong|correct or incorrect)\b",
     re.IGNORECASE,
 )
+HAN_OPEN = compile_later(
+    rf"(?:谁|什么|哪|多少|几(?!乎)|怎|如何|为何)[^。；？?]*?(?:{HAN_POLAR.removeprefix('吗|')})"
+)  # whether it is so, within
 ALTERNATIVES = compile_later(r"\bor\b|还是", re.IGNORECASE)
 TRUTH_OR = compile_later(
     r"\b(?:true or false|yes or no|right or wrong|correct or incorrect|or not(?! [a-z]))\b|[对真正]确?(?:命题)?还是(?:[错假]|不)",
@@ -125,6 +130,7 @@ def _kind(clause: str) -> Kind:
     if (
         POLAR.search(clause)
         and not ASKS_OBJECT.match(clause)
+        and not HAN_OPEN.search(clause)
         and (not ALTERNATIVES.search(clause) or TRUTH_OR.search(clause))
     ):
         return "truth"
