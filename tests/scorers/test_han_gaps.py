@@ -8,6 +8,18 @@ from proctor.core.trajectory import Trajectory
 from proctor_judging.scorers.answer import answer
 
 CASES = {
+    "a rate before or after its amount": ("成年人每分钟呼吸多少次？", "一般是每分钟12到20次。", "12-20次/分", "12-20次/小时"),
+    "a range of days of one month": ("夏至一般在公历的哪几天？", "通常在6月20日到22日之间，冬至则在12月21日前后。", "6月20日至22日", "12月21日"),
+    "a quarter of the year": ("哪个季度的销量最高？Q1 31，Q2 24，Q3 29，Q4 22", "第一季度最高，有31。", "Q1", "Q3"),
+    "a season by either noun": ("桂花在哪个季节开？", "多在秋季，到了冬季就谢了。", "秋天", "冬天"),
+    "the same year": ("这个国家什么时候独立的？", "在1960年1月的圆桌会议之后，它于同年6月30日正式独立。", "1960年6月30日", "1961年6月30日"),
+    "a guess of others": (
+        "大气中含量最多的气体是什么？", "氧气天天被提起，因此不少人会猜是**氧气**。氧气约占21%，排在第二位；排第一的是**氮气**，约占78%。", "氮气", "氧气"
+    ),
+    "a word that only looks like a guess": ("提出不确定性关系的物理学家叫什么？", "提出不确定性关系的是海森伯，玻恩提出的是概率解释。", "海森伯", "玻恩"),
+    "about so much": ("这趟车最快几个小时？", "最快的车大概3小时20分。", "3小时20分", "3小时"),
+    "a comma in a quotation": ("报错时弹出的是哪句话？", "弹出的是“网络繁忙，请稍后再试”，并不是“余额不足”。", "网络繁忙，请稍后再试", "余额不足"),
+    "an offer after a comma": ('待办里有几条未读消息？{"total":40,"unread":9}', "您现在有 9 条未读消息，需要我帮您整理一下吗？", "9", "40"),
     "a contrasted clause is about another thing": (
         "光合作用主要在植物细胞的哪个部位进行？", "光合作用主要发生在叶绿体中，而线粒体负责的是呼吸作用。", "叶绿体", "线粒体"
     ),
