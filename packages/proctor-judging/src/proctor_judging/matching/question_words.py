@@ -15,7 +15,7 @@ PIECE_END = compile_later(
     r"[.!;。！；]\s*(?=\S)|:\s(?=(?:which|what|who|where|when) )|\?\s(?=(?:Which|What|Who|Where|When) )|[？?]\s*(?=[\u3400-\u9fff])|[,，\n]\s*"
 )
 ASKS = compile_later(
-    r"[^,，.。;；\n]{0,200}?(?:\b(?:what|which|who|whose|whom|where|when|why|how)\b|谁|什么|哪|多少|几|怎)",
+    r"[^,，.。;；\n]{0,200}?(?:\b(?:what|which|who|whose|whom|where|when|why|how)\b|谁|什么|哪|多[少大高长远久重快深宽厚]|几|怎)",
     re.IGNORECASE,
 )
 ENDING = compile_later(r"(?<=\w{3})(?:ings?|ed|es|e|s)$")
