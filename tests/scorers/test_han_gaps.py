@@ -5,6 +5,7 @@ import pytest
 from proctor.core.sample import Sample
 from proctor.core.score import Score
 from proctor.core.trajectory import Trajectory
+from proctor_judging.matching.han_question import read_han_question
 from proctor_judging.scorers.answer import answer
 
 CASES = {
@@ -117,3 +118,10 @@ def test_the_answer_is_accepted_and_what_else_the_reply_has_is_not(case: str) ->
     question, reply, right, wrong = CASES[case]
     assert not right or _accepts(question, reply, right)
     assert not _accepts(question, reply, wrong)
+
+
+def test_the_verbs_of_a_question_come_in_one_order_whatever_the_hash_seed() -> None:
+    question = read_han_question("植物光合作用释放的气体是什么？")
+    assert question is not None
+    assert len(question.verbs) > 1
+    assert list(question.verbs) == sorted(question.verbs, key=lambda verb: (-len(verb), verb))

@@ -140,6 +140,7 @@ def test_a_target_may_say_yes_or_no_in_the_words_of_its_question(
         ("西红柿能隔夜吃吗？", "西红柿。"),  # no predicate
         ("大蒜能治感冒吗？", "有人说能治。"),  # others say
         ("鸵鸟是鸟吗？", "不会飞的动物很多。"),  # another verb
+        ("巴西首都是里约吧", "里约是最出名的城市。"),  # of what it is asked to be
         ("快速排序是稳定排序吗？", "归并排序才是稳定排序。"),  # of another thing
     ],
 )

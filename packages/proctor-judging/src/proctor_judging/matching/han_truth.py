@@ -122,7 +122,10 @@ def _of_clause(clause: str, subject: str, predicate: str) -> bool | None:
         if len(content) < 2
         else said_of_it >= MOST or (said_of_it >= HALF and content[0] in clause and clause.endswith(content[-2:]))
     )
-    if not denied and affirmed:
+    of_content = (
+        f"{content}是" in clause and subject[-2:] not in clause
+    )  # 里约是大城市, asked whether the capital is 里约
+    if not denied and affirmed and not of_content:
         return True
     if not denied and clause in predicate and len(clause) > 1:
         return True
