@@ -5,9 +5,34 @@ import pytest
 from proctor.core.sample import Sample
 from proctor.core.score import Score
 from proctor.core.trajectory import Trajectory
+from proctor_judging.matching.han_question import read_han_question
 from proctor_judging.scorers.answer import answer
 
 CASES = {
+    "a rate before or after its amount": ("成年人每分钟呼吸多少次？", "一般是每分钟12到20次。", "12-20次/分", "12-20次/小时"),
+    "a range of days of one month": ("夏至一般在公历的哪几天？", "通常在6月20日到22日之间，冬至则在12月21日前后。", "6月20日至22日", "12月21日"),
+    "a quarter of the year": ("哪个季度的销量最高？Q1 31，Q2 24，Q3 29，Q4 22", "第一季度最高，有31。", "Q1", "Q3"),
+    "a season by either noun": ("桂花在哪个季节开？", "多在秋季，到了冬季就谢了。", "秋天", "冬天"),
+    "the same year": ("这个国家什么时候独立的？", "在1960年1月的圆桌会议之后，它于同年6月30日正式独立。", "1960年6月30日", "1961年6月30日"),
+    "a guess of others": (
+        "大气中含量最多的气体是什么？", "氧气天天被提起，因此不少人会猜是**氧气**。氧气约占21%，排在第二位；排第一的是**氮气**，约占78%。", "氮气", "氧气"
+    ),
+    "a word that only looks like a guess": ("提出不确定性关系的物理学家叫什么？", "提出不确定性关系的是海森伯，玻恩提出的是概率解释。", "海森伯", "玻恩"),
+    "about so much": ("这趟车最快几个小时？", "最快的车大概3小时20分。", "3小时20分", "3小时"),
+    "a comma in a quotation": ("报错时弹出的是哪句话？", "弹出的是“网络繁忙，请稍后再试”，并不是“余额不足”。", "网络繁忙，请稍后再试", "余额不足"),
+    "an offer after a comma": ('待办里有几条未读消息？{"total":40,"unread":9}', "您现在有 9 条未读消息，需要我帮您整理一下吗？", "9", "40"),
+    "spaces next to numbers": ("这单什么时候签收的？", "这笔订单已于 **6 月 12 日**签收，揽收时间是 6 月 9 日。", "6月12日", "6月9日"),
+    "the year of a bare date": ("这所大学成立于哪一年？", "1923年5月。", "1923年", "5月"),
+    "until a day": ("这批奶什么时候到期？", "这批奶的保质期到 2021 年 3 月 6 日为止。", "2021年3月6日", "2021年3月"),
+    "the bound of the question": ("溶液的pH值一般小于多少？", "弱酸雨是指pH值小于6.2的降水。", "6.2", "7"),
+    "a bound that may not be passed": (
+        "押金最长不得超过多久退还？", "依照合同，最长不得超过两个月。合同期不满一年的，还不能超过一周。", "两个月", "一周"
+    ),
+    "an amount among times of day": (
+        "记录:员工9:58签到,10:20领料,10:44完工。领料到完工用了多少分钟?", "10:20领料,10:44完工,用了24分钟。如果从9:58算起,则是46分钟。", "24分钟", "46分钟"
+    ),
+    "a difference of depth": ("湖深:东湖18米,北湖31米。北湖比东湖深几米?", "北湖31米,东湖18米,相差13米。", "13米", "18米"),
+    "what is right is no yes": ("清点时少了什么？", "清点结果显示，锤子和锯子数量正确，少的是水平仪。", "水平仪", "锤子"),
     "a contrasted clause is about another thing": (
         "光合作用主要在植物细胞的哪个部位进行？", "光合作用主要发生在叶绿体中，而线粒体负责的是呼吸作用。", "叶绿体", "线粒体"
     ),
@@ -93,3 +118,10 @@ def test_the_answer_is_accepted_and_what_else_the_reply_has_is_not(case: str) ->
     question, reply, right, wrong = CASES[case]
     assert not right or _accepts(question, reply, right)
     assert not _accepts(question, reply, wrong)
+
+
+def test_the_verbs_of_a_question_come_in_one_order_whatever_the_hash_seed() -> None:
+    question = read_han_question("植物光合作用释放的气体是什么？")
+    assert question is not None
+    assert len(question.verbs) > 1
+    assert list(question.verbs) == sorted(question.verbs, key=lambda verb: (-len(verb), verb))

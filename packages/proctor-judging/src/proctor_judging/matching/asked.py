@@ -11,11 +11,20 @@ from proctor_judging.matching.question_words import EMPTY_WORDS, MOST_CHARACTERS
 from proctor_judging.matching.unit_table import MeasureUnit, read_unit
 
 Kind = Literal["truth", "moment", "amount", "words", ""]
+HAN_POLAR = r"吗|(?P<verb>[\u4e00-\u9fff])[不没](?P=verb)|[是能可会应有]否|(?:[是会能有]|可以|属于)[^，,。]{1,20}吧(?=[?？]?$)|(?<=[\u4e00-\u9fff])(?:不|没有?|(?<![什怎这那要多])么)(?=[?？]?$)"
+AUXILIARY = r"(?:is|are|was|were|do|does|did|can|could|will|would|has|have|had|should|may|must|am)"
 POLAR = compile_later(
-    r"^判断(?!.{0,12}[（(](?![对错是否真假√×])[^（）()/]{1,8}/)(?:题|正误|对错|下列)?|\b(?:tell|told|ask|say|know|decide|check|determine|judge) (?:me |us |them )?(?:whether|if)\b|^(?:(?:and|so|but|then|ok(?:ay)?|now|also|hey|hi|quick q(?:uestion)?)[, ]\s?)*(?:(?:in|on|at|for|with|under|by|according to|based on) [^,?]{1,60}, )?(?:is|are|was|were|do|does|did|can|could|will|would|has|have|had|should|may|must|am)(?:n['’]t)?\b|^(?!.*\b(?:what|which|who|whom|whose|when|where|why|how)\b).*,\s(?:is|are|was|were|do|does|did|can|could|will|would|has|have|had|should|may|must|am)\s(?:i|you|he|she|it|we|they|this|that|there|the|an?|my|our)\b[^,?]*\??$|\bor (?:nah|no|not)\b\W*$|吗|是不是|能不能|会不会|有没有|对不对|可不可以|是否|[对正]确?还是[错误]|真命题还是假|真还是假|"
+    r"^判断(?!.{0,12}[（(](?![对错是否真假√×])[^（）()/]{1,8}/)(?:题|正误|对错|下列)?|[对正]确?还是[错误]|真命题还是假|真还是假|"
+    rf"{HAN_POLAR}|"
+    rf"^(?:(?:and|so|but|then|ok(?:ay)?|now|also|hey|hi|quick q(?:uestion)?)[, ]\s?)*(?:(?:in|on|at|for|with|under|by|according to|based on) [^,?]{{1,60}}, )?{AUXILIARY}(?:n['’]t)?\b|"
+    rf"^(?!.*\b(?:what|which|who|whom|whose|when|where|why|how)\b).*,\s{AUXILIARY}\s(?:i|you|he|she|it|we|they|this|that|there|the|an?|my|our)\b[^,?]*\??$|"
+    r"\b(?:tell|told|ask|say|know|decide|check|determine|judge) (?:me |us |them )?(?:whether|if)\b|\bor (?:nah|no|not)\b\W*$|"
     r"\b(?:true or false|yes or no|right or wrong|correct or incorrect)\b",
     re.IGNORECASE,
 )
+HAN_OPEN = compile_later(
+    rf"(?:谁|什么|哪|多少|几(?!乎)|怎|如何|为何)[^。；？?]*?(?:{HAN_POLAR.removeprefix('吗|')})"
+)  # whether it is so, within
 ALTERNATIVES = compile_later(r"\bor\b|还是", re.IGNORECASE)
 TRUTH_OR = compile_later(
     r"\b(?:true or false|yes or no|right or wrong|correct or incorrect|or (?:not|nah|no)(?! [a-z]))\b|[对真正]确?(?:命题)?还是(?:[错假]|不)",
@@ -131,6 +140,7 @@ def _kind(clause: str) -> Kind:
     if (
         POLAR.search(clause)
         and not ASKS_OBJECT.match(clause)
+        and not HAN_OPEN.search(clause)
         and (not ALTERNATIVES.search(clause) or TRUTH_OR.search(clause))
     ):
         return "truth"

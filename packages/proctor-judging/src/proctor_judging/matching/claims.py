@@ -124,6 +124,8 @@ IS_IT = compile_later(r"(?:\b(?:is|equals)|[是为])\s?$", re.IGNORECASE)
 SAME_AMOUNT = compile_later(
     r"([\d.,零一二两三四五六七八九十百千万亿半]+[\u3400-\u9fff]{1,3})[，,](?:也就是|即|折合|约合)(?:大?约)?([\d.,零一二两三四五六七八九十百千万亿半]+[\u3400-\u9fff]{1,3})(?=[，,。；;]|$)"
 )
+SPACED_NUMBER = compile_later(r"(?<=\d)[ \t](?=[\u3400-\u9fff])|(?<=[\u3400-\u9fff])[ \t](?=\d)")
+SAME_YEAR = compile_later(r"(\d{4}年)(.*?)同年(?=\d{1,2}月)")
 PER = compile_later("每(秒|分钟|小时|天|周|月|年)\\s?$")
 HEADING = compile_later(r"(?:最终)?(?:结论|答案|解答|分析|回答|结果|解析|总结|解|答)[:：]?")
 QUOTED = compile_later(r"([^\"]{0,80}?(?:\b(?:is|was|are|were)\s|[是为]))[:：]?\"([^\"]{1,80})\"\W*", re.IGNORECASE)
@@ -178,7 +180,7 @@ def read_claims(reply: str, question: str = "", *, guesses: bool = False) -> Cla
     ((), ())
     """
     question = question if echo(question) else ""
-    reply = without_gaps(reply)
+    reply = SPACED_NUMBER.sub("", without_gaps(reply))
     if (either := OR_ELSE.fullmatch(reply.strip())) is not None:
         return Claims(None, (Claim((either[1],)), Claim((either[2],))))
     given, whole = final_answer(reply), reply.strip()
@@ -244,7 +246,7 @@ def _of_value(given: str, question: str) -> tuple[Claim, ...]:
     kind = read_asked(question).kind
     if kind == "truth" and (truth := truth_of(given)) is not None:
         return (Claim(truth=truth),)
-    if kind == "amount" and HAN_WORD.search(given) is not None:
+    if kind in ("amount", "moment") and HAN_WORD.search(given) is not None:
         return read_statements(HAN_ANNOUNCED.format(given=given), question)
     return ()
 
@@ -313,7 +315,7 @@ def read_statements(text: str, question: str = "") -> tuple[Claim, ...]:
         return (Claim(truth=truth),)
     if asked.kind == "truth":
         return ()
-    sentences = [without_opening(sentence) for sentence in sentences if sentence]
+    sentences = [SAME_YEAR.sub(r"\1\2\1", without_opening(sentence)) for sentence in sentences if sentence]
     if asked.kind == "moment" and not question.isascii() and (moment := read_han_moment(sentences, asked.clause)):
         return (Claim(moment),)
     sentences = [sentence for sentence in sentences if not COURTESY.match(sentence)] or sentences
@@ -366,7 +368,7 @@ def _of_shape(sentences: Sequence[str], asked: QuestionForm) -> tuple[str, ...]:
     if nth := ordinal(sentences, asked.clause):
         return nth
     if asked.kind in ("amount", "moment") and not asked.clause.isascii() and (span := span_of(sentences)):
-        return (span,)
+        return (span, re.sub("^每(?:分钟|小时|[秒天周月年])", "", span))
     if WHY.search(asked.clause) and (because := [match[1] for match in map(BECAUSE.match, sentences) if match]):
         cause = before_echo(because[-1].strip(" .。"), asked.clause)
         return (cause, cause.partition("，")[0].partition(",")[0]) if not cause.isascii() else (cause,)

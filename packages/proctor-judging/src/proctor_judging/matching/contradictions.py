@@ -22,7 +22,7 @@ ITEMS_OF = tuple(
     )
 )
 HAN_ASKS = compile_later(r"(?:(?:多少|几)[名个位只]|什么时候|哪一?年)([\u3400-\u9fff]{2})的?[？?]")
-HAN_NOUN = compile_later(r"\d[名个位只年月日点]([\u3400-\u9fff]{2})的?$")
+HAN_NOUN = compile_later(r"\d[名个位只年月日点](?!为止|左右|前后|上下)([\u3400-\u9fff]{2})的?$")
 ASCII_WORD = compile_later(r"[A-Za-z0-9][\w-]*")
 SUBJECT_OF = compile_later(r"(?:the |an? )?([A-Za-z][\w'-]+) ([a-z]\w+)\b(?=.*\d)", re.IGNORECASE)  # of amounts only
 DENIED = compile_later(r"\b(?:not|never|n't) (?:be |been )?[a-z]+")  # what is not covered is excluded

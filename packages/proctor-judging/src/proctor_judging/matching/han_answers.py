@@ -64,6 +64,9 @@ STANDING = compile_later(r"(?:稳|位|高)?居(?=[^，]{0,6}[首第榜冠前])|�
 SMALL = frozenset("的是了在为由于也都就这那个位种座条一被所与和有其它他她")
 EXAMPLE = compile_later(r"[，,](?:例如|比如|譬如|如)[:：]?\s?.*$")
 POSSIBLE = compile_later(r"(?<=[，,])[^，,。]{0,6}可能(?:会|导致|引起|造成|含有|需要|影响)[^，,。]{2,}")
+OTHERS_GUESS = compile_later(
+    r"(?:不少|[很好]多|许多|有的?|有些|大家|[你您])[人们]{0,2}(?:可能|都|也|常|还|往往|第一反应)*会?(?:猜|想到|想成|记成)[^，,。；;]*"
+)
 MAINLY = compile_later("以([^，,。]{1,16})为主")
 CHOOSES, ALIKE = compile_later("应该?选|^选|正确答案"), compile_later(rf"(?:一样|同样|相同)[{HAN}]?$")
 QUOTED = compile_later(r"(?:[是为叫称作即]|意思|表示|比喻|形容)[：:]?\s?[“\"]([^“”\"]{1,20})[”\"]")
@@ -116,7 +119,7 @@ def read_han_answer(sentences: Sequence[str], question: str) -> tuple[str, ...]:
     """
     asked = read_han_question(question)
     sentences = [FORMULA.sub("", EXAMPLE.sub("", sentence)) for sentence in sentences]
-    if asked is None or any(MATHEMATICAL.search(TAG.sub("", sentence)) or _doubts(sentence) for sentence in sentences):
+    if asked is None or any(MATHEMATICAL.search(TAG.sub("", sentence)) or doubts(sentence) for sentence in sentences):
         return ()
     concluding = [sentence for sentence in sentences if CONCLUDES.match(sentence)][-1:]
     clauses = list(_clauses(concluding, asked))
@@ -159,7 +162,7 @@ def labelled(reply: str, question: str) -> tuple[str, ...]:
         return ()
     noun = (asked.head or asked.left)[-2:]
     values = [value for label, value in lines if label.endswith(noun)]
-    if len(noun) < 2 or len(values) != 1 or _doubts(values[0]) or negations(values[0]):
+    if len(noun) < 2 or len(values) != 1 or doubts(values[0]) or negations(values[0]):
         return ()
     value = BRACKET.sub("", values[0]).strip(" *。.")
     return tuple(forms_of(value, asked, values[0])) if 0 < len(value) <= LONGEST_BARE else ()
@@ -170,9 +173,9 @@ def _is_of_another(clause: str, before: str, asked: HanQuestion) -> bool:
     return WHEREAS.match(clause) is not None and _share(clause, asked) < _share(BRACKET.sub("", before), asked)
 
 
-def _doubts(sentence: str) -> bool:
-    """True if a sentence only guesses; a consequence that may follow is no guess."""
-    return GUESS.search(POSSIBLE.sub("", sentence)) is not None
+def doubts(sentence: str) -> bool:
+    """True if a sentence only guesses; a consequence that may follow is no guess, nor what others would guess."""
+    return GUESS.search(OTHERS_GUESS.sub("", POSSIBLE.sub("", sentence))) is not None
 
 
 def amount_alone(sentences: Sequence[str]) -> str:
@@ -222,8 +225,14 @@ def _essence(sentence: str, asked: HanQuestion) -> str:
 
 def _split(sentence: str) -> list[str]:
     """Return the clauses of a sentence; what is in brackets stays with what it explains."""
-    kept = BRACKET.sub(lambda match: CLAUSE_END.sub("\x01", match[0]), sentence)
-    return CLAUSE_END.split(TITLE.sub(lambda match: CLAUSE_END.sub("\x01", match[0]), kept))
+    enclosed = [match.span() for pattern in (BRACKET, TITLE) for match in pattern.finditer(sentence)]
+    marks = [
+        mark
+        for mark in CLAUSE_END.finditer(sentence)
+        if not any(start <= mark.start() < end for start, end in enclosed)
+    ]
+    starts, ends = [0, *(mark.end() for mark in marks)], [*(mark.start() for mark in marks), len(sentence)]
+    return [sentence[start:end] for start, end in zip(starts, ends, strict=True)]
 
 
 def _is_set_aside(clause: str, asked: HanQuestion) -> bool:

@@ -17,7 +17,7 @@ TIMES_OF = compile_later(
     r"今年|去年|前年|明年|上次|下次|上个?月|下个?月|本月|昨天|今天|明天|上周|下周|本周|上半年|下半年|第[一二三四]季度|现在|目前|原来|原价|现价|实际|计划|上午|下午"
 )
 ASKS_DIFFERENCE = compile_later(
-    rf"比[^，]{{1,12}}[多少高低大小重轻快慢贵长短晚早]|相差|差多少|差几|便宜了?[多几]|[{HAN}](?:贵|便宜)了?多少"
+    rf"比[^，]{{1,12}}[多少高低大小重轻快慢贵长短晚早深浅宽窄厚薄远近粗细矮]|相差|差多少|差几|便宜了?[多几]|[{HAN}](?:贵|便宜)了?多少"
 )
 DIFFERENCE = compile_later(
     r"^[^，\d]{0,6}?(?:相差|差值?|多|少|高|矮|低|重|轻|快|慢|贵|便宜|大|小|长|短|早|晚)(?:出|了|着|是|为)?(?=\d|[一二两三四五六七八九十百])"
@@ -48,6 +48,10 @@ GAP = compile_later(r"(?:大?约)?(?:多少|几|哪一?[年月天日])")
 NUMERALS = "零一二两三四五六七八九十百千万"
 MEASURE_WORD = compile_later("(?<!第)(?:几|多少)([节对条只颗根块张本座句章轮届层门辆艘架支枚瓣粒])")
 ASKS_ORDINAL = compile_later(rf"第几([{HAN}]{{1,4}})[?？]?$")
+BOUND_ASKED = compile_later(
+    r"((?:不得|不能|不应|不可|不)?(?:小于|大于|低于|高于|少于|多于|早于|晚于|超过)|至少|至多|最多|最少)[^，。与和差]{0,3}?(?:多|几)"
+)
+CLOCK = compile_later(r"\d{1,2}:\d\d")
 LIMIT = compile_later("至少|最多|至多|不到|超过|比")
 ONE_OF_THEM = compile_later(rf"其中有?[一1][{HAN}]是")
 SHORTEST_SUBJECT = 4
@@ -57,7 +61,7 @@ SAID_OF = compile_later(
 GONE = compile_later(r"(?:刚刚?|已经?)(?:开走|发车|出发|走了|结束|过去)|错过")
 CASE = compile_later(r"[，,][^，,。]{1,10}的话[^，,。]{1,14}$")
 HAN_SPAN = compile_later(
-    rf"\d+(?:\.\d+)?(?:[年月日点时岁元度%℃]|°C|个?小时|分钟|个)?(?:到|至|-|~|—)(?:次年|次日|第二天)?\d+(?:\.\d+)?(?:个?(?:小时|工作日|月)|分钟|[{HAN}%℃]|°C)"
+    rf"(?:每(?:秒|分钟|小时|天|周|月|年))?(?:\d+月)?\d+(?:\.\d+)?(?:[年月日点时岁元度%℃]|°C|个?小时|分钟|个)?(?:到|至|-|~|—)(?:次年|次日|第二天)?\d+(?:\.\d+)?(?:个?(?:小时|工作日|月)|分钟|[{HAN}%℃]|°C)"
 )
 DIGITS = compile_later(r"\d")
 CHANGED = compile_later(r"原[价定来本先计]|改[到为成期]|现在|现价|=|曾|此前")
@@ -86,12 +90,19 @@ def answering_clause(sentences: Sequence[str], asked: QuestionForm) -> list[str]
     if asked.kind not in ("amount", "moment") or question.isascii() or not sentences:
         return list(sentences)
     sentences = _without_asides(sentences, question)
-    if any(GUESS.search(sentence) or OTHERS_SAY.search(sentence) for sentence in sentences):
+    certain = [sentence for sentence in sentences if not OTHERS_SAY.search(sentence)]
+    if not certain or any(map(GUESS.search, sentences)):
         return list(sentences)
+    sentences = certain
+    if asked.kind == "amount" and (bounded := _bounded(sentences, question)):
+        return [bounded]
     clauses = [clause.strip() for sentence in sentences for clause in CLAUSE_END.split(sentence)]
     if asked.kind == "moment" and (then := _dated_by_predicate(clauses, question)):
         return [then]
     clauses = [clause for clause in clauses if DIGIT.search(clause)]
+    timeless = [clause for clause in clauses if DIGIT.search(CLOCK.sub("", clause))]
+    if asked.kind == "amount" and len(timeless) == 1 < len(clauses):
+        return timeless
     if asked.kind == "moment":
         clauses = [clause for clause in clauses if not GONE.search(clause)] or clauses
     if counted := _counted(clauses, question):
@@ -119,6 +130,14 @@ def answering_clause(sentences: Sequence[str], asked: QuestionForm) -> list[str]
     if len(about) == 1 and others and not negations(about[0]) and len(list(SPAN.finditer(about[0]))) == 1:
         return about
     return _nearest(clauses, question) or list(sentences)
+
+
+def _bounded(sentences: Sequence[str], question: str) -> str:
+    """Return the amount that the one clause with the bound of the question gives: `是六个月` of `不得超过六个月`, asked what it may not exceed."""
+    asked = BOUND_ASKED.search(question)
+    clauses = [clause for sentence in sentences for clause in CLAUSE_END.split(sentence)]
+    said = [rest for clause in clauses if asked is not None and DIGIT.search(rest := clause.partition(asked[1])[2])]
+    return "是" + said[0] if len(said) == 1 else ""
 
 
 def _cued(clauses: Sequence[str], question: str) -> str:

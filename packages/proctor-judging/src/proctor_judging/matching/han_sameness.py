@@ -36,6 +36,11 @@ FLOORS, DEGREES, DISCOUNTS = (
     compile_later(r"温|空调|烤箱|多热|多冷|[熔沸冰燃]点"),
     compile_later(r"折"),
 )
+PER, PER_AFTER = (
+    compile_later(r"^每(秒|分钟|小时|天|周|月|年)(?=.*\d)(.+)$"),
+    compile_later("每(?=(?:秒|分钟|小时|天|周|月|年)$)"),
+)
+UNTIL = compile_later(r"(?<=[\d年月日号点])[至~-](?=\d)")
 DISCOUNT = compile_later(r"打?([\d一二三四五六七八九])[.点]?([\d一二三四五六七八九]?)折")
 ROUGHLY = compile_later(rf"^(?:大约|约|大概|将?近|差不多)(?=[\d{NUMERALS}])|(?<=[{HAN}\d%])(?:左右|上下)$")
 CALENDAR = compile_later(rf"^(?:农历|阴历|每[天年周日]|公元(?=前))(?=前?[\d{NUMERALS}])")
@@ -90,6 +95,7 @@ def said_alike(given: str, target: str, question: str) -> tuple[str, str] | None
 def _spelt(text: str, question: str) -> str:
     text = ROUGHLY.sub("", CALENDAR.sub("", WEEK.sub("周", text.replace("周岁", "岁"))))
     text = text.replace(" ", "") if COMPLEXITY.match(text) else text
+    text = re.sub("次/分$", "次/分钟", PER_AFTER.sub("/", PER.sub(r"\2/\1", UNTIL.sub("到", text))))
     measure = MEASURE.search(question)
     if measure is not None and text.endswith(measure[1]) and text[-2:-1].isnumeric():
         text = text[:-1]

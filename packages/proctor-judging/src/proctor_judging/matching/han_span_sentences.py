@@ -6,7 +6,7 @@ from itertools import accumulate
 import msgspec
 
 from proctor_judging.matching.answer_layout import without_examples
-from proctor_judging.matching.han_answers import EARLIER, POSSIBLE, RIVAL
+from proctor_judging.matching.han_answers import EARLIER, OTHERS_GUESS, RIVAL, doubts
 from proctor_judging.matching.han_atoms import (
     CLOSING,
     FUNCTION,
@@ -22,7 +22,7 @@ from proctor_judging.matching.han_atoms import (
 from proctor_judging.matching.han_span_question import SpanQuestion, without_spaces
 from proctor_judging.matching.patterns import compile_later
 from proctor_judging.matching.reply_text import plain_reply
-from proctor_judging.matching.sentences import CONCLUDES, GUESS, HARMLESS, OTHERS_SAY, QUESTION, TITLE, corrected, split
+from proctor_judging.matching.sentences import CONCLUDES, HARMLESS, OTHERS_SAY, QUESTION, TITLE, corrected, split
 from proctor_judging.matching.text import negations, tidy, without_gaps
 
 MOST_SENTENCES = 14
@@ -162,7 +162,7 @@ def without_names(text: str) -> str:
 
 
 def _guesses(text: str) -> bool:
-    return GUESS.search(without_names(POSSIBLE.sub("", text))) is not None
+    return doubts(without_names(text))
 
 
 def _sentence_cues(index: int, texts: Sequence[str], shares: Sequence[float]) -> tuple[str, ...]:
@@ -239,7 +239,9 @@ def _clauses(text: str, asked: SpanQuestion, is_silent: bool) -> list[Clause]:
         said = text[start:end]
         plain = without_names(said)
         is_silent = is_silent or _guesses(said)
-        is_no_claim = OTHERS_SAY.search(plain) or (not asked.denied and DENIES_ALL.search(plain))
+        is_no_claim = (
+            OTHERS_SAY.search(plain) or OTHERS_GUESS.search(plain) or (not asked.denied and DENIES_ALL.search(plain))
+        )
         cues = [f"c.sh={level(share)}", "c.best" if share == max(shares) > 0 else "c.other"]
         opening = OPENING.match(said)
         cues.append(f"c.opens={opening[0] if opening is not None else '-'}")

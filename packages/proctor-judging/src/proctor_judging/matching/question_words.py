@@ -12,14 +12,14 @@ ASKED_KIND = compile_later(
     r"\b(?:which|what) (?:year|month|day|date|percentage|city|country|colou?r|kind|type)\b|哪一?年", re.IGNORECASE
 )
 PIECE_END = compile_later(
-    r"[.!;。！；]\s*(?=\S)|:\s(?=(?:which|what|who|where|when) )|\?\s(?=(?:Which|What|Who|Where|When) )|[,，\n]\s*"
+    r"[.!;。！；]\s*(?=\S)|:\s(?=(?:which|what|who|where|when) )|\?\s(?=(?:Which|What|Who|Where|When) )|[？?]\s*(?=[\u3400-\u9fff])|[,，\n]\s*"
 )
 POLAR_SENTENCE = compile_later(
     r"(?:^|[.!?。！？][\"”]?\s|:\s|\n)\s*(?=(?:(?:and|so|but|then|ok(?:ay)?|now|also)[, ]\s?)?(?:is|are|was|were|do|does|did|can|could|will|would|has|have|had|should|must|may)\s[^.!?\n]{3,}\?\s*$)",
     re.IGNORECASE,
 )  # the last sentence, after a passage in which there may be a `who`
 ASKS = compile_later(
-    r"[^,，.。;；\n]{0,200}?(?:\b(?:what|which|who|whose|whom|where|when|why|how)\b|谁|什么|哪|多少|几|怎)",
+    r"[^,，.。;；\n]{0,200}?(?:\b(?:what|which|who|whose|whom|where|when|why|how)\b|谁|什么|哪|多[少大高长远久重快深宽厚]|几|怎)",
     re.IGNORECASE,
 )
 ENDING = compile_later(r"(?<=\w{3})(?:ings?|ed|es|e|s)$")
@@ -47,7 +47,8 @@ def interrogative(question: str) -> str:
     """
     question = question[-MOST_CHARACTERS:]
     starts = [0, *(match.end() for match in PIECE_END.finditer(question))]
-    until = question.rfind("?") if "?" in question else len(question)
+    until = max(question.rfind("?"), question.rfind("？"))
+    until = len(question) if until < 0 else until
     asking = [start for start in starts if ASKS.match(question, start)]
     asking = [start for start in asking if start < until] or asking  # and what follows the question may have `who`, too
     polar = [match.end() for match in POLAR_SENTENCE.finditer(question)]

@@ -10,9 +10,8 @@ from proctor_judging.matching.amounts import CURRENCIES, without_asked_unit, wit
 from proctor_judging.matching.asked import read_asked
 from proctor_judging.matching.cascade import match
 from proctor_judging.matching.claims import ARTICLE, Claim, Claims, is_guess, read_claims
-from proctor_judging.matching.han_question import PASSAGE
 from proctor_judging.matching.han_sameness import said_alike, same_name
-from proctor_judging.matching.han_truth import asked_predicate
+from proctor_judging.matching.han_truth import read_han_truth
 from proctor_judging.matching.numbers import read_number
 from proctor_judging.matching.parts import has_words
 from proctor_judging.matching.quantities import read_quantity
@@ -31,7 +30,7 @@ ROUGHLY = re.compile(
     re.IGNORECASE,
 )
 LETTERS = re.compile(r"[^\W\d_]{2}")
-VERB_LENGTH = 2
+REASON = re.compile("[,，]")
 
 
 def best_match(reply: str, targets: Sequence[str], options: AnswerOptions, question: str) -> tuple[Claims, AnswerMatch]:
@@ -128,26 +127,18 @@ def _claim_match(claim: Claim, target: str, options: AnswerOptions, question: st
 
 def _truth_of(target: str, question: str) -> bool | None:
     """Return the truth value of a target; of 相等 and 不相等, too, where the question ends in 相等吗."""
-    plain = PASSAGE.sub("", question)
-    asked = re.sub("[的了]吗$", "吗", plain[: plain.rfind("吗") + 1]) or plain.rstrip("？?。 ")
-    if target.startswith("not ") and target[4:].casefold() in asked.casefold() and not negations(asked):
+    asked = read_asked(question)
+    if target.startswith("not ") and target[4:].casefold() in asked.clause.casefold() and not negations(asked.clause):
         return False
-    if (said := truth_of(target)) is not None or not asked.endswith("吗") or target.isascii():
+    if (said := truth_of(target)) is not None or asked.kind != "truth" or target.isascii() or REASON.search(target):
         return said
-    target = re.sub("(?<=..)[的了]$", "", target)
-    if target[:1] in "不没" and len(target) > 1 and target[1:] in asked:
-        return False if target not in asked else None
-    predicate = asked_predicate(asked)
-    text = "".join(predicate)
-    if 0 < text.find(target) < len(text) - len(target) and len(target) == VERB_LENGTH:
-        return True
-    return True if asked.endswith(target + "吗") and asked[: -len(target) - 1][-1:] not in "不没" else None
+    return read_han_truth([target], asked.clause)
 
 
 def _truth_before_reason(target: str, question: str) -> bool | None:
     """Return yes or no of a target that adds a reason, such as `No, it is Ankara`: whether a reply gives the same reason is not read."""
-    head, comma, _ = target.partition(",")
-    return truth_of(head) if comma and question.isascii() else None
+    head, *reason = REASON.split(target, maxsplit=1)
+    return _truth_of(head, question) if reason else None
 
 
 def _arguable(readings: Sequence[str]) -> AnswerMatch:

@@ -26,7 +26,7 @@ MARKUP = compile_later(r"^\s*(?:#{1,6}|>|[-*•]|\d{1,2}[.)])\s+|\*\*|__")
 FORMULA = compile_later(r"(?<![A-Za-z\d$])\$(?! )([^$\n]{1,80})(?<![ -])\$(?![A-Za-z\d$])|\\[(\[]([^\n]{1,80}?)\\[)\]]")
 QUESTION = compile_later(r"[?？]\W*$|吗\W*$")
 OFFER = compile_later(
-    r"[^.!?。！？]*\b(?:would you like|do you (?:want|need)|want me to|need (?:help|anything)|anything else|shall i|can i help|is there|curious)\b[^.!?]*\?\W*$|[^.!?。！？]*(?:还想|还需要|需要我|还有|要不要|想(?:了解|知道)|是否需要|要我)[^.!?。！？]*[?？]\W*$",
+    r"[^.!?。！？]*\b(?:would you like|do you (?:want|need)|want me to|need (?:help|anything)|anything else|shall i|can i help|is there|curious)\b[^.!?]*\?\W*$|[^.!?。！？,，]*(?:还想|还需要|需要我|还有|要不要|想(?:了解|知道)|是否需要|要我)[^.!?。！？]*[?？]\W*$",
     re.IGNORECASE,
 )
 COURTESY = compile_later(
@@ -66,7 +66,7 @@ DOUBT = compile_later(rf"\b(?:{NOT_SURE})\b", re.IGNORECASE)
 GUESS = compile_later(
     r"\b(?:might|(?-i:may) (?!\d)|could (?:be|have|take|cost|reach|mean)|maybe|perhaps|possibly|probably|(?:un)?likely|"
     rf"{NOT_SURE}|guess(?:ing)?|supposedly|allegedly|reportedly|presumably|conceivably|apparently|arguably|i suspect|hard to say|unclear|rumou?red|(?:seems?|appears?) to|cannot (?:decide|tell))\b|"
-    r"可能(?!性)|也许|或许|大概|似乎|好像|不确定|猜|恐怕|据说|听说|据传|传闻|貌似|疑似|估计(?=是|有|为|在)|不太清楚|说不准|没准|兴许|难道|说不定|未必", re.IGNORECASE
+    r"可能(?!性)|也许|或许|大概(?!(?:在|有|要|需要?|得)?\s?约?[\d一二两三四五六七八九十百千万])|似乎|好像|不确定(?![性度])|猜|恐怕|据说|听说|据传|传闻|貌似|疑似|估计(?=是|有|为|在)|不太清楚|说不准|没准|兴许|难道|说不定|未必", re.IGNORECASE
 )  # fmt: skip
 ADVERB_OF_A_GUESS = compile_later(
     r"\b(?:maybe|perhaps|possibly|probably|(?:most |very )?likely|i guess)\b,?\s?|也许|或许|大概|可能", re.IGNORECASE
@@ -130,7 +130,7 @@ SO = compile_later(
 )
 HARMLESS = compile_later(
     r"\b[Nn]one other than\b|\b(?:[Pp]erhaps|[Mm]aybe) (?:un)?surprisingly\b|\b[Nn]o (?:prizes for guessing|doubt|wonder|surprise)\b|"
-    "[南北]?非洲|非常|未来|无锡|无线|不锈钢|莫[扎斯尔泊言高愁]|[沉淹埋覆吞湮]没|没[收落]|不列颠|不幸|不得不|无[限穷疑理]|非[凡洲]|不等式|(?<=[部器务码型法辑行统])错误|错误(?=[码信代类处日提])|不同|不断|不久|无数|无论|不[但仅]|否则|非金属|无机|不丹"
+    "[南北]?非洲|非常|未来|未读|未接来?电|未成年|无锡|无线|不锈钢|莫[扎斯尔泊言高愁]|[沉淹埋覆吞湮]没|没[收落]|不列颠|不幸|不得不|无[限穷疑理]|非[凡洲]|不等式|(?<=[部器务码型法辑行统])错误|错误(?=[码信代类处日提])|不同|不断|不久|无数|无论|不[但仅]|否则|非金属|无机|不丹"
 )
 TITLE = compile_later(  # words that deny nothing: a quotation, a name
     r"[\"“][^\"”]{1,60}[\"”]|'(?=\w)[^']{1,60}(?<=\w)'(?!\w)|《[^》]{1,40}》|(?<=[a-z] )(?:No|Not|Never|Nothing|None|Nobody|Without|If|Once)(?=(?: [A-Z]| (?:on|a|of|the) [A-Z])\w)"

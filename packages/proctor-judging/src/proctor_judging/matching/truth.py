@@ -26,6 +26,7 @@ from proctor_judging.matching.text import negations, tidy
 YES_WORDS = "yes|true|correct|right|是|对|正确|真|是的|对的|能|可以|会|有|真命题|属于|成立|没错|能够|是真的|正确的|应该|应当|必须|需要|可能|可行"
 NO_WORDS = "no|false|incorrect|wrong|untrue|not true|not correct|否|错|错误|不|不是|不对|不正确|假|不能|不可以|不会|没有|假命题|不属于|不成立|并非|不行|无法|不可能|错误的|错的|不对的|不应该|不应|不必|不需要|不用|不可|不行的"
 LONGEST_PREDICATE = 8
+HAN_ASKS = compile_later("什么|啥|谁|哪|怎|多少|几")
 NOMINAL_DENIALS = frozenset(["非", "既非", "并非", "不是", "并不是", "既不是"])
 CLASS_ASKED = compile_later(
     r"(?:是不是|是否(?:是|为|属于)?|是|属于|算)(?:一[个种])?([\u3400-\u9fff]{1,6}?)(?:吗|[?？]|$)"
@@ -105,7 +106,9 @@ CANNOT_TELL = compile_later(
 
 def read_truth(sentences: list[str], asked: QuestionForm) -> bool | None:
     """Return what the first or the last sentence says, yes or no; None if they do not say, or doubt it."""
-    if asked.kind != "truth" and (len(sentences) > 1 or (asked.kind and not asked.clause.isascii())):
+    if asked.kind != "truth" and (
+        len(sentences) > 1 or ((asked.kind or HAN_ASKS.search(asked.clause)) and not asked.clause.isascii())
+    ):
         return None
     if asked.kind == "truth" and (said := read_han_truth(sentences, asked.clause)) is not None:
         return said

@@ -61,9 +61,10 @@ def _weigh_han(claims: Claims, reply: str, question: str) -> Claims:
     spans = _by_text(read_han_spans(reply, question, only_sure=not claims.readings), "zh")
     best = _more_probable(claims, spans, reply, "zh")
     kind = WHICH.search(question)
-    asked_for = kind is not None and claims.readings and kind[1] in str(claims.readings[0])
-    if best is not None and claims.readings and (CHANGED.search(reply) or (asked_for and kind[1] not in best.text)):
-        best = None  # 维生素C, asked for a 维生素
+    if best is not None and claims.readings:
+        claim = str(claims.readings[0])
+        is_of_kind = kind is not None and kind[1] in claim and kind[1] not in best.text  # 维生素C, asked for a 维生素
+        best = None if is_of_kind or CHANGED.search(reply) else best
     return _weighed(claims, spans, best, lambda span: span_forms(span, reply, question))
 
 
