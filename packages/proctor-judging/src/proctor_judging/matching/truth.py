@@ -115,7 +115,7 @@ def read_truth(sentences: list[str], asked: QuestionForm) -> bool | None:
     if asked.kind == "truth" and (
         answers := [match for sentence in sentences for match in ANSWER_IS.finditer(sentence)]
     ):
-        return answers[-1][1].casefold() in YES
+        return str(answers[-1][1]).casefold() == "yes"
     concluding = [CONCLUSION.sub("", sentence) for sentence in sentences if CONCLUDES.match(sentence)]
     for sentence in dict.fromkeys([*concluding[-1:], *sentences[:1], *sentences[-1:]]):
         said = _said(AFFIRMS.sub("", sentence).strip(" ,，;.。!！") or "yes", asked)
@@ -139,17 +139,9 @@ def _said(sentence: str, asked: QuestionForm) -> bool | None:
         return not negations(short["said"])
     if GUESS.search(sentence) or CANNOT_TELL.search(sentence):
         return None
+    if asked.kind == "truth" and (said := _in_a_word(sentence, asked)) is not None:
+        return said
     whole = sentence
-    if asked.kind == "truth" and NO_EVIDENCE.match(sentence) and not negations(asked.clause):
-        return False
-    if (
-        asked.kind == "truth"
-        and (NOT_SO.match(sentence) or (MAY_I.search(asked.clause) and DO_NOT.match(sentence)))
-        and not negations(asked.clause)
-    ):
-        return False
-    if asked.kind == "truth" and (alone := ALONE.findall(sentence)):
-        return alone[-1].casefold() == "yes"
     word = ANSWER.match(OPENING.sub("", sentence))
     if word is not None and (asked.kind == "truth" or REPEATS.match(sentence, word.end())):
         text = word[0].casefold()
@@ -187,6 +179,17 @@ def _said(sentence: str, asked: QuestionForm) -> bool | None:
     if asked_predicate(asked.clause) and not (negations(sentence) or NEGATIVE.search(sentence)):
         return None  # 鲸鱼是哺乳动物, asked whether they are fish
     return _echoed(sentence, [sentence, *clauses], asked, whole)
+
+
+def _in_a_word(sentence: str, asked: QuestionForm) -> bool | None:
+    """Return what a sentence says by a yes or no of its own, wherever it has one, or by a denial of the whole question."""
+    denies = (
+        NO_EVIDENCE.match(sentence) or NOT_SO.match(sentence) or (MAY_I.search(asked.clause) and DO_NOT.match(sentence))
+    )
+    if denies and not negations(asked.clause):
+        return False
+    alone = ALONE.findall(sentence)
+    return str(alone[-1]).casefold() == "yes" if alone else None
 
 
 def _of_predicate(clauses: list[str], question: str) -> bool | None:
