@@ -39,9 +39,10 @@ ALL_BUT = compile_later(r"\b(?:every|any|no|some)(?:one|body|thing) but\b", re.I
 LACKS = compile_later(r"\b(?:missing|lack(?:s|ing)?|absent|excluded)\b")  # which a reply answers by a denial
 ASIDE_GUESS = compile_later(
     r"(?<=\w), (?:probably|possibly|perhaps|maybe|most likely|likely)(?= (?:as|for|from|because|due|since|to|in|at|with|around|about|the (?:first|last|only|most|\w+est))\b).*|\sand (?:may|might|could) (?:be|have to|need to)\b.*"
-)  # what is said beside the claim
+)  # what is said besides the claim
 TAG = compile_later(r", (?:[\w' ]{1,20}\b)?(?:right|no|eh|huh|isn't it|aren't they|correct)\?$")
 NOBODY = compile_later(r"(?:nobody|no one|none)\b", re.IGNORECASE)
+RIVALS = compile_later(r"\balso (?:candidates?|contenders?|considered|nominated|shortlisted|bid)\b")
 NO_GAP = Gap("what", "", "", False, "", frozenset())
 
 
@@ -95,7 +96,13 @@ class Clauses:
         is_guess = said.endswith("?") or GUESS.search(said) or DOUBT.search(said) or ALL_BUT.search(said)
         if is_guess or (only_sure and NOBODY.match(self.text)):
             return [(0, len(self.text))]
-        borders = list(BORDER.finditer(self.text))
+        verbs = [self.tokens[index].start for index in self.verbs]
+        borders = [
+            border
+            for border in BORDER.finditer(self.text)
+            if border[0] != " "
+            or any(start < border.start() for start in verbs)  # Paris and Madrid were also candidates
+        ]
         starts, ends = (
             [0, *(border.end() for border in borders)],
             [*(border.start() for border in borders), len(self.text)],
@@ -123,7 +130,11 @@ class Clauses:
 
 
 def _denies(clause: str) -> bool:
-    return BELIEVED.search(clause) is not None or bool(negations(HARMLESS.sub("", TITLE.sub("·", clause))))
+    return (
+        BELIEVED.search(clause) is not None
+        or RIVALS.search(clause) is not None
+        or bool(negations(HARMLESS.sub("", TITLE.sub("·", clause))))
+    )
 
 
 def _is_unsure(clause: str) -> bool:

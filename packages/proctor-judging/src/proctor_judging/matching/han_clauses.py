@@ -100,11 +100,10 @@ def answering_clause(sentences: Sequence[str], asked: QuestionForm) -> list[str]
     if asked.kind == "moment" and (then := _dated_by_predicate(clauses, question)):
         return [then]
     clauses = [clause for clause in clauses if DIGIT.search(clause)]
-    timeless = [clause for clause in clauses if DIGIT.search(CLOCK.sub("", clause))]
-    if asked.kind == "amount" and len(timeless) == 1 < len(clauses):
-        return timeless
     if asked.kind == "moment":
         clauses = [clause for clause in clauses if not GONE.search(clause)] or clauses
+    elif len(timeless := [clause for clause in clauses if DIGIT.search(CLOCK.sub("", clause))]) == 1:
+        clauses = timeless
     if counted := _counted(clauses, question):
         return ["是" + counted]
     if len(whole := _without_one_of_them(clauses, question)) == 1 < len(clauses):
@@ -115,12 +114,8 @@ def answering_clause(sentences: Sequence[str], asked: QuestionForm) -> list[str]
         return dated
     if len(clauses) < 2:
         return list(sentences)
-    if said := _echoed(clauses, question) or _cued(clauses, question):
+    if said := _echoed(clauses, question) or _cued(clauses, question) or _lacking(clauses, question):
         return ["是" + said]
-    if negations(question):
-        for clause in clauses:
-            if (cue := WITHOUT.match(clause)) is not None and cue[1] in question:
-                return ["是" + clause[cue.end() :].lstrip("是有为共就")]
     times = TIMES_OF.findall(question)
     about = [clause for clause in clauses if times and times[0] in clause]
     of_then = [clause for clause in clauses if times and set(TIMES_OF.findall(clause)) - set(times)]
@@ -130,6 +125,14 @@ def answering_clause(sentences: Sequence[str], asked: QuestionForm) -> list[str]
     if len(about) == 1 and others and not negations(about[0]) and len(list(SPAN.finditer(about[0]))) == 1:
         return about
     return _nearest(clauses, question) or list(sentences)
+
+
+def _lacking(clauses: Sequence[str], question: str) -> str:
+    """Return what a clause says of those that lack what the question denies; '' if it denies nothing."""
+    for clause in clauses if negations(question) else ():
+        if (cue := WITHOUT.match(clause)) is not None and cue[1] in question:
+            return clause[cue.end() :].lstrip("是有为共就")
+    return ""
 
 
 def _bounded(sentences: Sequence[str], question: str) -> str:

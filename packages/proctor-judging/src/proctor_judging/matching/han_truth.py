@@ -40,7 +40,7 @@ FILLING = compile_later(rf"{MEANT_WORDS}|[的了过啦哒哦啊呀呢哟吧着]"
 DENIES = compile_later("不|没有?|未|无法|(?<![分特区级类性个])别|非|无")
 OF_ANOTHER = compile_later(r"(?:而)?(.{1,12}?)(?:才|则)(?=不?[是能会有要可])")
 HALF, MOST = 0.5, 0.75
-FRESH = 4  # one in so many characters may be new
+FRESH = 4  # a quarter of the characters may be new
 
 
 def read_han_truth(sentences: Sequence[str], question: str) -> bool | None:

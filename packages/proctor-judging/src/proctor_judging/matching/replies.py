@@ -29,6 +29,7 @@ ROUGHLY = re.compile(
     r"(?:about|around|approximately|approx\.|roughly|circa|ca\.|约为?|大约|大概|~|≈)\s?(?=[$€£¥]?\d|[一二两三四五六七八九十百千]|(?:a|one|two|three|four|five|six|seven|eight|nine|ten|\w+(?:teen|ty)) )",
     re.IGNORECASE,
 )
+PLAIN_WORDS = re.compile(r"[A-Za-z][A-Za-z' -]{3,120}")
 LETTERS = re.compile(r"[^\W\d_]{2}")
 REASON = re.compile("[,，]")
 
@@ -54,7 +55,9 @@ def best_match(reply: str, targets: Sequence[str], options: AnswerOptions, quest
     if right is not None:
         return claims, right
     is_open = options.sentences and not any(verdict.undecided or verdict.rule == "judge" for verdict in verdicts)
-    if is_open and (unclear := _part_of_claim(claims, targets) or _other_claim(claims, targets, options, question)):
+    if is_open and (
+        unclear := _part_of_claim(claims, targets, question) or _other_claim(claims, targets, options, question)
+    ):
         return claims, unclear
     if not verdicts:
         reason = say("The reply is long and marks no final answer.")
@@ -65,13 +68,18 @@ def best_match(reply: str, targets: Sequence[str], options: AnswerOptions, quest
     return claims, (open_verdicts or verdicts)[0]
 
 
-def _part_of_claim(claims: Claims, targets: Sequence[str]) -> AnswerMatch | None:
-    """Return the arguable verdict where the words of a target are a part of the claim, or the claim of a target; else None."""
+def _part_of_claim(claims: Claims, targets: Sequence[str], question: str) -> AnswerMatch | None:
+    """Return the arguable verdict where the words of a target, or most of them, are a part of the claim, or the claim of a target; else None."""
     if len(claims.readings) != 1 or claims.readings[0].truth is not None:
         return None
     read = str(claims.readings[0])
     plain = ARTICLE.sub("", read)
-    held = [target for target in targets if LETTERS.search(target) and _one_has_other(plain, ARTICLE.sub("", target))]
+    held = [
+        target
+        for target in targets
+        if (LETTERS.search(target) and _one_has_other(plain, ARTICLE.sub("", target)))
+        or _has_most_words(read, target, question)
+    ]
     return _arguable([read, held[0]]) if held else None
 
 
@@ -88,6 +96,18 @@ def _other_claim(claims: Claims, targets: Sequence[str], options: AnswerOptions,
 
 def _one_has_other(read: str, target: str) -> bool:
     return has_words(read, target) or has_words(target, read)
+
+
+def _has_most_words(read: str, target: str, question: str) -> bool:
+    """True if a claim has two thirds of the English words that a target adds to the question, and lacks no name.
+
+    >>> _has_most_words("it carries oxygen to the tissues", "carrying oxygen", "What does blood do?")
+    True
+    """
+    asked, said = echo(question), echo(read)
+    words = [word for word in target.split() if echo(word) - asked] if PLAIN_WORDS.fullmatch(target) else []
+    lacking = [word for word in words if not echo(word) & said]
+    return len(words) > 1 and len(lacking) * 3 <= len(words) and all(map(str.islower, lacking))
 
 
 def _stated(claims: Claims, targets: Sequence[str], options: AnswerOptions, question: str) -> AnswerMatch | None:
