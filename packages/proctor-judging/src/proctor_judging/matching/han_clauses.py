@@ -102,8 +102,8 @@ def answering_clause(sentences: Sequence[str], asked: QuestionForm) -> list[str]
     clauses = [clause for clause in clauses if DIGIT.search(clause)]
     if asked.kind == "moment":
         clauses = [clause for clause in clauses if not GONE.search(clause)] or clauses
-    elif len(timeless := [clause for clause in clauses if DIGIT.search(CLOCK.sub("", clause))]) == 1:
-        clauses = timeless
+    elif len(timeless := [clause for clause in clauses if DIGIT.search(CLOCK.sub("", clause))]) == 1 < len(clauses):
+        return timeless
     if counted := _counted(clauses, question):
         return ["是" + counted]
     if len(whole := _without_one_of_them(clauses, question)) == 1 < len(clauses):
