@@ -5,6 +5,7 @@ import pytest
 from proctor.core.sample import Sample
 from proctor.core.score import Score
 from proctor.core.trajectory import Trajectory
+from proctor_judging.matching.han_question import read_han_question
 from proctor_judging.scorers.answer import answer
 
 CASES = {
@@ -93,3 +94,11 @@ def test_the_answer_is_accepted_and_what_else_the_reply_has_is_not(case: str) ->
     question, reply, right, wrong = CASES[case]
     assert not right or _accepts(question, reply, right)
     assert not _accepts(question, reply, wrong)
+
+
+def test_the_verbs_of_a_question_have_one_order_in_every_process() -> None:
+    """An order by the hashes of strings gave one reply two readings: 氧气 and 出氧气 of 释放出氧气."""
+    question = read_han_question("植物进行光合作用释放的气体是什么？")
+    assert question is not None
+    assert len(question.verbs) > 9
+    assert list(question.verbs) == sorted(question.verbs, key=lambda verb: (-len(verb), verb))

@@ -204,7 +204,8 @@ def _without_shared_end(names: Sequence[str]) -> list[str]:
 def _verbs(text: str) -> tuple[str, ...]:
     """Return the verbs that may answer those of a question: 撰写 and 创作 of 写."""
     groups = [group for group in _groups() if any(verb in text for verb in group if verb != "在")]
-    return tuple(sorted({verb for group in groups for verb in group if verb != "在"}, key=len, reverse=True))
+    verbs = {verb for group in groups for verb in group if verb != "在"}
+    return tuple(sorted(verbs, key=lambda verb: (-len(verb), verb)))
 
 
 @cache
