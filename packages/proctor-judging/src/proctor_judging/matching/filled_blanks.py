@@ -30,11 +30,6 @@ _MARK = (
 _NUMBERED = re.compile(rf"^[-\s]*{_MARK}\s*", re.IGNORECASE)
 _INLINE = re.compile(rf"(?<![A-Za-z0-9.^_({{]){_MARK}\s*|(?<=[\u3400-\u9fff\s\w])([①-⑳⑴-⒇])\s*", re.IGNORECASE)
 _CIRCLED = frozenset(map(chr, [*range(0x2460, 0x2474), *range(0x2474, 0x2488)]))
-_ALL_ALIKE = re.compile(
-    r"\W*(?:(?:both|all|the two|each)(?: of)?(?: the| these)? (?:\w+ ){0,2}(?:are|is|should be|takes?|gets?|need)"
-    r"|[两三四各每]?个?空格?(?:里|处|中)?(?:都|均|全)(?:应该?)?(?:填入?|是|为))\s*:?\s*((?![^\n]{0,100}(?:\band\b|[、和与及]))[^,;，；\n]{1,100}?)[.。]?\s*",
-    re.IGNORECASE,
-)
 _SEPARATORS = (
     r",?\s(?:and\s)?then\s",
     r"\s?(?:…{1,2}|\.{3,6})\s?",
@@ -60,11 +55,7 @@ _ANSWERS_ARE = re.compile(
 )
 _RESPECTIVELY = re.compile(r",?\s+(?:respectively|in (?:that )?order)\W*$", re.IGNORECASE)
 _BOLD = re.compile(r"\*\*([^*\n]{1,100}?)[:.]?\*\*|`([^`\n]{1,100})`")
-_A_MARK = re.compile(
-    r"\W*(?:(?:blank|空|第|answer)?\W?(?:\d{1,2}|[一二三四五六七八九十①-⑳])\W?[空个]?|[a-h])\W*", re.IGNORECASE
-)
 _ROW = re.compile(r"\s*\|(.+)\|\s*")
-_LAST_WORDS = re.compile(r"(?:[A-Za-z']+\s?){1,2}$|[\u3400-\u9fff]{1,3}$|[^.!?。:\n]?$")
 _FOR_THE = re.compile(
     r"(?:^|,\s(?:and\s)?|\band\s|;\s?)[\"“]?([^\"”,;\n]{1,60}?)[\"”]?\s(?:for|in(?:to)?|goes in(?:to)?|fills|[-=]>|→)\s(?:the\s)?(first|second|third|fourth|blank \d)\b(?:\s(?:blank|one|gap|space))?",
     re.IGNORECASE,
@@ -76,26 +67,19 @@ _CLOSING = re.compile(
     r"(?<=[.!?。！])\s*(?:(?:please )?let me know|i hope|hope th(?:is|at)|feel free|如需|如果?[你您还有]|希望)[^\n]*\s*$",
     re.IGNORECASE,
 )
-_CLAUSE_AFTER = re.compile(r"\s?[,，;；]\s?|\s[–—]\s")
 _CONTINUES = re.compile(
     r"\b(?:and|or|but|actually|however|rather|instead|then|although|though)\b|[和与及、或但]|不过|其实|而是|然后",
     re.IGNORECASE,
 )
+_CLAUSE_AFTER = re.compile(r"\s?[,，;；]\s?|\s[–—]\s")
 _GAP = re.compile(r"_{2,}(?:\s?\([a-z /]+\))?|\(\s*\)|\[\s*\]|【\s*】")
 
 
-_HINT = re.compile(
-    r"(?<=_)\s?[(（](?!\s*[)）])[A-Za-z /,']{1,40}[)）]|[(（][^()（）_]{0,40}[填选用][^()（）_]{0,40}[)）]"
-)
 _TEMPLATE_END = re.compile(r"[.!?。！？](?=\s|$|[(（])|[。！？\n]|\s?[(（]")
 _SENTENCE_START = re.compile(r"[.。!！?？:：;；]\s*")
-_REMARK = re.compile(
-    r"(?:(?:(?<=\w)\s|(?<=[\u3400-\u9fff]))\([^()]*(?:[^\W\d_]{2}|[A-Z]\d)[^()]*\)|(?<=\w)\([^()]*[\u3400-\u9fff]{3}[^()]*\)|（[^（）]*[^\W\d_]{2}[^（）]*）)$"
-)
 _LABEL = re.compile(r"([^:：=\d]{1,40})\s?[:：=]\s*(?=\S)")
 _IN_UNIT = re.compile(r"([-+−]?\d[\d.,/]*)\s?(\D{1,12})")
 _NEXT_WORDS = re.compile(r"[°%]?[A-Za-z]{1,20}[\u3400-\u9fff]{0,3}|[°%]?[\u3400-\u9fff]{1,4}")
-_LIGHT = re.compile(r"(?:应该|已经|正|则|就|定|一般|人?数)?(?:[是在为由占约有]|大约|进行|需?要)(?=[\d《“])")
 _ROUGHLY = re.compile(r"(?:大?约|about|around|roughly|approximately)\s?(?=\d)", re.IGNORECASE)
 _CONCLUDED = re.compile(
     r"(?:\b(?:so|therefore|thus|hence|that is|i\.e\.)|[即故]|所以|因此)[,，]?\s?:\s*|(?:^|[.,\n。，])\W*(?:(?:so|therefore|thus|hence)\b|所以|因此|即)[,，:]?\s*(?=[^\n]*$)",
@@ -132,7 +116,7 @@ def fill_gaps(reply: str, question: str, count: int, *, reworded: bool = False) 
     >>> fill_gaps("最大的是亚洲，最小的是大洋洲。", "面积最大的洲是____，最小的洲是____。", 2, reworded=True)
     ['亚洲', '大洋洲']
     """
-    pieces = _GAP.split(half_width(without_hints(question)))
+    pieces = _GAP.split(half_width(question))
     if len(pieces) != count + 1:
         return None
     pieces[0] = _SENTENCE_START.split(pieces[0])[-1]
@@ -141,15 +125,6 @@ def fill_gaps(reply: str, question: str, count: int, *, reworded: bool = False) 
     least_share = (REWORDED if count > 1 else REWORDED_ALONE) if reworded else REPEATED
     answers = align(corrected(text), pieces, least_share)
     return answers and _bold_where_begun([answer.strip("_ ") for answer in answers], bold_words(reply))
-
-
-def without_hints(question: str) -> str:
-    """Return a question without what it says about its gaps in brackets: the word to change, the words to choose from.
-
-    >>> without_hints("He ___ (not like) tea."), without_hints("这是____反应（填“吸热”或“放热”）。")
-    ('He ___ tea.', '这是____反应。')
-    """
-    return _HINT.sub("", question[-MOST_CHARACTERS:])
 
 
 def before_remark(answer: str) -> str:
@@ -169,7 +144,7 @@ def without_context(answers: Sequence[str], question: str) -> list[str]:
     >>> without_context(["Zhou", "1918年"], "原名____，写于____年。"), without_context(["100 °C"], "Water boils at ___ °C.")
     (['Zhou', '1918'], ['100'])
     """
-    pieces = [half_width(piece) for piece in _GAP.split(without_hints(question))]
+    pieces = [half_width(piece) for piece in _GAP.split(question)]
     if len(pieces) != len(answers) + 1:
         return list(answers)
     return [_without(answer, before, after) for answer, before, after in zip(answers, pieces, pieces[1:], strict=False)]
@@ -177,10 +152,6 @@ def without_context(answers: Sequence[str], question: str) -> list[str]:
 
 def _without(answer: str, before: str, after: str) -> str:
     answer = _ROUGHLY.sub("", answer.strip(" .。;；"), count=1) if _ROUGHLY.match(answer) else answer.strip(" .。;；")
-    if (remark := _REMARK.search(answer)) is not None:
-        answer = answer[: remark.start()]
-    if (light := _LIGHT.match(answer)) is not None and len(answer) > light.end():
-        answer = answer[light.end() :]
     if (label := _LABEL.match(answer)) is not None and label[1].strip().casefold() in before.casefold():
         answer = answer[label.end() :]
     if "=" not in before:
@@ -190,15 +161,12 @@ def _without(answer: str, before: str, after: str) -> str:
         named = [words[:size] for size in range(1, 5)] + re.findall(r"[A-Za-z]+(?: [A-Z][a-z]+)?", words)[:1]
         answer = amount[1] if unit in [read_unit(word) for word in named if word] else answer
     following = _NEXT_WORDS.match(after.strip())
-    preceding = _LAST_WORDS.search(before.strip())
     words = following[0] if following is not None else ""
     for word in (words[:size] for size in range(len(words), 0, -1)):
         is_whole = not word[-1].isascii() or word == words or not words[len(word)].isascii()
         if is_whole and answer.casefold().endswith(word.casefold()) and len(answer) > len(word):
             answer = answer[: -len(word)].strip()
             break
-    if preceding is not None and preceding[0] and answer.casefold().startswith(preceding[0].casefold() + " "):
-        answer = answer[len(preceding[0]) :].strip()
     return answer
 
 
@@ -220,10 +188,7 @@ def read_settled(reply: str, question: str, count: int) -> list[str] | None:
     if first is None or (count > 1 and sets_off(reply, count)):
         return None
     asked = half_width(question).casefold()
-    in_first, anywhere = (
-        [words.strip(" .,") for words in _QUOTED.findall(part) if words.casefold() not in asked]
-        for part in (first[0], text)
-    )
+    in_first = [words.strip(" .,") for words in _QUOTED.findall(first[0]) if words.casefold() not in asked]
     is_part = bool(concluded) or plain != text or first.end() < len(plain) - 1
     if _CONTRASTED.search(first[0]) is not None:
         return None
@@ -231,8 +196,6 @@ def read_settled(reply: str, question: str, count: int) -> list[str] | None:
         return in_first
     if is_part and _is_list(first[0], count):
         return [phrase.strip() for phrase in read_blanks(first[0], count)]
-    if len(anywhere) == count and not negations(text):
-        return anywhere
     return None
 
 
@@ -274,8 +237,6 @@ def read_blanks(reply: str, count: int) -> list[str]:
         parts = [part[2:].strip() for part in parts]
     if count == 2 and (pair := _FIRST_THEN.fullmatch(text)) is not None:
         return [pair[1], pair[2]]
-    if (alike := _ALL_ALIKE.fullmatch(text)) is not None:
-        return [alike[1]] * count
     if count == 1:
         return [_bare(parts[-1], 1) if parts else ""]
     after = {_ORDINALS.get(label.lower()) or int(label[-1]): answer for answer, label in _FOR_THE.findall(text)}
@@ -292,11 +253,6 @@ def read_blanks(reply: str, count: int) -> list[str]:
         )
     if len(parts) > count and "\n" not in text.strip():
         return [""] * count  # more answers than blanks
-    if len(parts) > count and all(_number_of(part) for part in parts[-count:]):
-        parts = parts[-count:]  # remarks, then a numbered list
-    numbered = {_number_of(part): part for part in parts}
-    if set(range(1, count + 1)) <= set(numbered):
-        parts = [numbered[number] for number in range(1, count + 1)]
     if len(parts) > 1 and re.match(r"\W{0,3}1\s?[.、]\D", parts[0]) is not None:  # 1.Lu Xun 2.1918
         parts = [re.sub(rf"^{number}\s?[.、](?=\d)", "", part) for number, part in enumerate(parts, 1)]
     answers = [_OPENING.sub("", _bare(part, number)) for number, part in enumerate(parts[:count], 1)]
@@ -309,7 +265,7 @@ def clauses_with_gaps(question: str) -> list[str]:
     >>> clauses_with_gaps("The author of Emma is ____, and that of Jane Eyre is ____.")
     ['The author of Emma is ____', 'and that of Jane Eyre is ____']
     """
-    clauses = re.split(r"[,;.!?，；。！？]\s*", half_width(without_hints(question)))
+    clauses = re.split(r"[,;.!?，；。！？]\s*", half_width(question))
     return [clause for clause in clauses for _ in _GAP.findall(clause)]
 
 
@@ -319,7 +275,7 @@ def without_labels(answers: Sequence[str], question: str) -> list[str] | None:
     >>> without_labels(["Mercury is the smallest", "Jupiter is the largest"], "The largest planet is ____, the smallest ____.")
     ['Jupiter', 'Mercury']
     """
-    pieces = [*map(_stems, _GAP.split(half_width(without_hints(question))))]
+    pieces = [*map(_stems, _GAP.split(half_width(question)))]
     halves = [_LABELLED.fullmatch(answer.strip(" -*.。")) for answer in answers]
     if len(pieces) != len(answers) + 1 or any(half is None or negations(half[0]) for half in halves):
         return None
@@ -348,12 +304,8 @@ def _bold_where_begun(answers: Sequence[str], bold: Sequence[str]) -> list[str]:
 
 
 def bold_words(text: str) -> list[str]:
-    """Return the words that are bold or formatted as code, without those that number the blanks."""
-    marked = [match[1] or match[2] for match in _BOLD.finditer(text[-MOST_CHARACTERS:])]
-    numbers = [str(number) for number in range(1, len(marked) + 1)]
-    if all(map(str.isdecimal, marked)) and marked != numbers:
-        return marked
-    return [words for words in marked if not _A_MARK.fullmatch(words)]
+    """Return the words that are bold or formatted as code."""
+    return [match[1] or match[2] for match in _BOLD.finditer(text[-MOST_CHARACTERS:])]
 
 
 def _of_table(text: str) -> str:

@@ -39,11 +39,8 @@ BRACKET = compile_later(r"\s?[（(]([^（()）]{1,30})[）)]")
 OF_OTHERS = compile_later(
     r"原[来先定本计]|以前|从前|此前|之前|曾(?![祖孙])|去年|上次|起初|本来|取代|不再|一说|也有说法"
 )
-CHANGED = compile_later(r"(?:改|变更|推迟|提前|延期|延后|调整|推后|顺延)[^，,。]{0,4}?(?:到|为|成|至|在)?了?")
 BEFORE = compile_later(r"(?:[之以]?[前后]|前夕|以来)(?!后)")
-SPAN_ASKED = compile_later(r"几[点时月日号]半?(?:到|至|-|~)几[点时月日号]")
 END_ASKED = compile_later(r"(?:到|至|从|自)(?:几[点时月日号]|什么时候|何时|哪一?[天年])")
-SPAN = compile_later(rf"(?:{UNIT})(?:[ ,，]?的?(?:{UNIT}))*\s?(?:到|至|-|~|—|–)+\s?(?:{UNIT})(?:{UNIT})*")
 LUNAR = compile_later("^(?:农历|阴历|公历|阳历|每年|公元(?!前))+")
 TIME = compile_later(rf"(?:上午|下午|早上|晚上|中午|凌晨|傍晚|清晨)?(?:{NUMBER}[点时]\S*|\d{{1,2}}:\d\d)?$")
 
@@ -52,7 +49,7 @@ def read_han_moment(sentences: Sequence[str], question: str) -> tuple[str, ...]:
     """Return the moment that a Chinese reply gives, with and without its parts; () if it gives none for certain, or several.
 
     >>> read_han_moment(["例会改到周四下午三点（15:00）开"], "例会现在什么时候开？")
-    ('周四下午三点', '下午三点', '15:00')
+    ('周四下午三点', '下午三点')
     >>> read_han_moment(["端午节在每年农历五月初五", "人们吃粽子"], "端午节是农历几月几日？")
     ('每年农历五月初五', '五月初五')
     >>> read_han_moment(["原定周二，可能改到周四"], "例会什么时候开？")
@@ -62,24 +59,18 @@ def read_han_moment(sentences: Sequence[str], question: str) -> tuple[str, ...]:
         return ()
     kind = next(has for asks, has in KINDS if asks.search(question))
     clauses = [clause.strip() for sentence in sentences for clause in CLAUSE_END.split(sentence) if clause.strip()]
-    if SPAN_ASKED.search(question) is not None:
-        spans = {match[0] for clause in clauses for match in SPAN.finditer(BRACKET.sub("", clause))}
-        return tuple(spans) if len(spans) == 1 else ()
     given = [(moment, clause) for clause in clauses for moment in _moments(clause, kind, question)]
     if (end := END_ASKED.search(question)) is not None:
         ends = "到至" if end[0][0] in "到至" else "从自"
         given = [pair for pair in given if pair[1][max(pair[1].find(pair[0]) - 1, 0)] in ends][:1] or given
     if len({moment for moment, _ in given}) != 1:
         return ()
-    moment, clause = given[-1]
-    return tuple(dict.fromkeys(_forms(moment, clause, kind)))
+    return tuple(dict.fromkeys(_forms(given[-1][0], kind)))
 
 
 def _moments(clause: str, kind: re.Pattern[str], question: str) -> Iterable[str]:
     """Yield the moments of the kind asked for that a clause gives for certain, of one that changes them the new one."""
     plain = TITLE.sub("·", BRACKET.sub("", clause))
-    if (changed := list(CHANGED.finditer(plain))) and MOMENT.search(plain, changed[-1].end()):
-        plain = plain[changed[-1].end() :]
     if (
         negations(HARMLESS.sub("·", plain))
         or OTHERS_SAY.search(plain)
@@ -92,8 +83,8 @@ def _moments(clause: str, kind: re.Pattern[str], question: str) -> Iterable[str]
             yield match[0]
 
 
-def _forms(moment: str, clause: str, kind: re.Pattern[str]) -> Iterable[str]:
-    """Yield a moment, without the calendar and without the time of day, and what a bracket repeats it as."""
+def _forms(moment: str, kind: re.Pattern[str]) -> Iterable[str]:
+    """Yield a moment, without the calendar and without the time of day."""
     yield moment
     plain = LUNAR.sub("", moment)
     yield plain
@@ -102,6 +93,3 @@ def _forms(moment: str, clause: str, kind: re.Pattern[str]) -> Iterable[str]:
     for pattern in (kind, *PARTS):
         if (part := pattern.search(plain)) is not None:
             yield part[0]
-    bracket = BRACKET.match(clause, clause.find(moment) + len(moment))
-    if bracket is not None and (other := MOMENT.fullmatch(LUNAR.sub("", bracket[1]))) is not None:
-        yield other[0]

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from proctor_judging.matching.contradictions import says_opposite
 from proctor_judging.matching.patterns import compile_later
-from proctor_judging.matching.question_words import HAN, MOST_CHARACTERS
+from proctor_judging.matching.question_words import MOST_CHARACTERS
 from proctor_judging.matching.sentences import GUESS, HARMLESS, OTHERS_SAY, SO, TITLE
 from proctor_judging.matching.text import negations, tidy
 
@@ -34,9 +34,6 @@ OPEN = compile_later(
 )
 FORBIDS = compile_later("禁止|严禁|谢绝|拒绝|停止|错误|失败")
 CLAUSE_END = compile_later(r"[，,。；;！!：:（(）)\n]|——|\s")
-LEAD = compile_later(
-    r"^(?:严格|准确|一般|通常|简单|总的?|科学|客观)(?:地|来|意义上)?(?:来?说|来讲|而言|讲)?|^从[^，,]{1,12}(?:说|讲|看)"
-)
 HALF, MOST = 0.5, 0.75
 
 
@@ -57,7 +54,7 @@ def read_han_truth(sentences: Sequence[str], question: str) -> bool | None:
         conclusion = list(SO.finditer(sentence))
         said_last = sentence[conclusion[-1].end() :].strip() if conclusion else ""
         plain = TITLE.sub("·", said_last or sentence)
-        clauses = [LEAD.sub("", clause) for clause in CLAUSE_END.split(plain) if clause.strip()]
+        clauses = [clause for clause in CLAUSE_END.split(plain) if clause.strip()]
         said = next((truth for clause in clauses if clause and (truth := _of_clause(clause, *asked)) is not None), None)
         if said is not None:
             return said
@@ -73,8 +70,6 @@ def asked_predicate(question: str) -> tuple[str, str] | tuple[()]:
     for whether, plain in WHETHER:
         text = text.replace(whether, plain)
     text = re.sub(r"(?:了|的)?[吗么呢啊]$", "", text)
-    if negations(HARMLESS.sub("·", text)):
-        return ()
     verb = VERB.search(text, 1) or VERB.search(text)
     if verb is None:
         return text[:2], text[2:]
@@ -94,7 +89,7 @@ def _of_clause(clause: str, subject: str, predicate: str) -> bool | None:
     content = predicate[verb.end() :] if verb is not None else predicate
     pairs = [content[at : at + 2] for at in range(len(content) - 1)] or [content or predicate]
     said = sum(pair in clause for pair in pairs) / len(pairs)
-    if denied == 1 and (said >= HALF or _begins_with_denial(clause, subject + predicate)):
+    if denied == 1:
         return False
     affirmed = (
         predicate in clause
@@ -108,9 +103,3 @@ def _of_clause(clause: str, subject: str, predicate: str) -> bool | None:
     if not denied and says_opposite(clause, subject + predicate) and any(char in clause for char in subject):
         return False
     return None
-
-
-def _begins_with_denial(clause: str, asked: str) -> bool:
-    """True for 不开, asked whether something 开门."""
-    match = re.match(rf"(?:并|也|都)?(?:不|没有?)([{HAN}]{{1,4}})$", clause)
-    return match is not None and match[1][0] in asked

@@ -55,12 +55,7 @@ THINKING = compile_later(
     r"^you(?:['’]re| are| may be| might be| must be)? (?:probably |likely )?(?:thinking of|looking for|describing|referring to|asking about)\s",
     re.IGNORECASE,
 )
-SOUGHT = compile_later(
-    r" (?:that |which )?you(?:['’]re| are)? (?:looking for|asking (?:about|for)|thinking of|describ\w+|want\w*)\b",
-    re.IGNORECASE,
-)
 CODE_ARGUMENT = compile_later(r" <[\w -]{1,30}>")
-LABEL = compile_later(r"([^:]{1,60}):\s+(?=\S)")
 BRACKETS = compile_later(r"\s+[(\[][^()\[\]]{0,160}[)\]]")
 REMARK = compile_later(
     r"\s+[—–-]\s+|(?<=[\w)`]):\s+(?=\S)|,\s+(?=(?:which|who|whose|where|when|because|since|so|as|with|not|rather|usually|for|"
@@ -91,7 +86,7 @@ EMPHASIS = compile_later(r"\*\*([^*\n]{1,80}?)\*\*|`([^`\n]{1,80})`")
 WINS = frozenset(["beat", "defea", "won", "win", "outla"])
 MOST_SENTENCES, MOST_CLAUSES = 3, 2
 LONGEST = 300
-LONGEST_LABEL, MOST_WORDS_OF_ITEM = 3, 5
+MOST_WORDS_OF_ITEM = 5
 
 Span = tuple[int, int]
 
@@ -140,8 +135,6 @@ def _answering(sentences: Sequence[str], gap: Gap) -> list[str]:
     if concluded:
         clauses = _clauses(concluded[-1])
         return clauses[-1:] if NOW.search(gap.clause) else clauses[:1]
-    if labelled := [sentence for sentence in sentences if _is_labelled(sentence, gap)]:
-        return labelled[:1]
     clauses = [clause for sentence in sentences[:MOST_SENTENCES] for clause in _clauses(sentence)]
     if NOW.search(gap.clause) and len(clauses) > 1 and sentences[0].endswith(clauses[-1]):
         return clauses[::-1]  # Ann lent it to Ben, and Ben gave it to Carl
@@ -163,23 +156,11 @@ def _answering(sentences: Sequence[str], gap: Gap) -> list[str]:
 def _clauses(sentence: str) -> list[str]:
     """Return the clauses of a sentence without what leads to them."""
     sentence = CODE_ARGUMENT.sub("", LEAD.sub("", sentence) or sentence)
-    sentence = SOUGHT.sub("", THINKING.sub("", IS.sub("is ", IT_IS.sub(r"\1 is", sentence))))
+    sentence = THINKING.sub("", IS.sub("is ", IT_IS.sub(r"\1 is", sentence)))
     if (mistaken := MISTAKEN.match(sentence)) is not None and mistaken.end() < len(sentence) - 1:
         sentence = sentence[mistaken.end() :]
     parts = [SUBORDINATE.sub("", part, count=1) if SUBORDINATE.match(part) else part for part in PARTS.split(sentence)]
     return [part for part in (LEAD.sub("", part) or part for part in parts) if part.strip()]
-
-
-def _is_labelled(sentence: str, gap: Gap) -> bool:
-    """True if a short label before a colon has a word of the question: `Owner: Microsoft`, asked who owns it."""
-    label = LABEL.match(sentence)
-    words = label[1].lower().split() if label is not None else []
-    if not words or len(words) > LONGEST_LABEL or first_verb(read_tokens(" ".join(words))) is not None:
-        return False
-    return any(
-        stem(word) in gap.stems or any(len(known) > 2 and word.startswith(known) for known in gap.stems)
-        for word in words
-    )
 
 
 def _defines(clause: str, gap: Gap) -> bool:
@@ -204,9 +185,6 @@ def _has(tokens: Iterable[Token], noun: str) -> bool:
 def _read_clause(clause: str, gap: Gap, marked: Sequence[str], *, set_off: bool) -> tuple[str, ...] | None:
     """Return the forms of the phrase that answers; () if the clause claims nothing for certain, None if it says nothing new."""
     defines = _defines(clause, gap)
-    if (label := LABEL.match(clause)) is not None:
-        generic = small_words()["generic"] & set(label[1].lower().split()) and len(label[1]) < 30
-        clause = clause[label.end() :] if generic or _is_labelled(clause, gap) else clause
     text = _without_remarks(clause, gap)
     plain = CALL.sub("f", text)
     unsure = (
@@ -217,7 +195,7 @@ def _read_clause(clause: str, gap: Gap, marked: Sequence[str], *, set_off: bool)
     )
     denied = NEGATIVE.search(text) and not NEGATIVE.search(gap.clause)
     tokens = read_tokens(text, gap.stems)
-    if not tokens or len(text) > LONGEST or unsure or denied or _begins_aside(tokens):
+    if not tokens or len(text) > LONGEST or unsure or denied:
         return ()
     if _is_of_another(tokens, gap):
         return ()
@@ -225,10 +203,7 @@ def _read_clause(clause: str, gap: Gap, marked: Sequence[str], *, set_off: bool)
     phrases = [span for span in noun_phrases(tokens) if _is_new(tokens[slice(*span)], text, gap)]
     if not phrases and defines:  # the name is in the question, too
         verb = first_verb(tokens) or 0
-        said = [span for span in noun_phrases(tokens) if span[0] > verb]
-        phrases = [span for span in said if _is_unlike(tokens[slice(*span)], gap)][:1]
-    if not phrases and gap.kind:
-        phrases = [span for span in noun_phrases(tokens) if _is_kind_of(tokens[slice(*span)], gap)][:1]
+        phrases = [span for span in noun_phrases(tokens) if span[0] > verb][:1]
     if not phrases:
         return () if defines else None
     if len(marked) == 1 and marked[0].casefold() not in gap.clause.casefold():
@@ -243,12 +218,6 @@ def _read_clause(clause: str, gap: Gap, marked: Sequence[str], *, set_off: bool)
             )
     span = _fitting(tokens, phrases, gap, defines=defines)
     return () if span is None else forms_of(tokens, span, text, clause, gap)
-
-
-def _begins_aside(tokens: Sequence[Token]) -> bool:
-    """True of `Substituting 4 for x`: the clause that answers follows."""
-    begins = tokens[0].word.endswith("ing") and tokens[0].kind != "pronoun" and len(tokens) > 1
-    return begins and tokens[1].kind in ("preposition", "determiner", "number", "name", "adverb", "conjunction")
 
 
 def _is_of_another(tokens: Sequence[Token], gap: Gap) -> bool:
@@ -266,7 +235,7 @@ def _without_remarks(clause: str, gap: Gap) -> str:
     remark = REMARK.search(plain)
     plain = (plain[: remark.start()] if remark is not None and remark.start() else plain).strip(" .!,:;")
     pieces = COMMA.split(plain)
-    if len(pieces) > 2 and _goes_on(pieces[2]) and _is_known(pieces[0], gap):
+    if len(pieces) > 2 and _is_known(pieces[0], gap):
         pieces = [f"{pieces[0]} {pieces[2]}", *pieces[3:]]  # The ship, built in 1911, sank
     while len(pieces) > 1 and _is_adjunct(read_tokens(pieces[0], gap.stems), any(map(_has_verb, pieces[1:]))):
         pieces = pieces[1:]
@@ -288,12 +257,6 @@ def _is_item(piece: str) -> bool:
         and begins not in ("verb", "preposition", "mark")
         and not _has_verb(piece)
     )
-
-
-def _goes_on(piece: str) -> bool:
-    """True if a piece continues the subject of another: `formally ended the war`."""
-    tokens = [token for token in read_tokens(piece) if token.kind != "adverb"]
-    return bool(tokens) and tokens[0].kind in ("verb", "auxiliary") and not tokens[0].word.endswith("ing")
 
 
 def _is_known(piece: str, gap: Gap) -> bool:
@@ -339,17 +302,6 @@ def _is_new(phrase: Sequence[Token], text: str, gap: Gap) -> bool:
     return any(not token.known and token.word not in empty for token in said)
 
 
-def _is_kind_of(phrase: Sequence[Token], gap: Gap) -> bool:
-    """True of the noun that is asked for with a word that the question has in no form: `hydrogen gas`, asked about hydrochloric acid."""
-    words = [token.word for token in phrase if token.kind in NOMINAL]
-    return _has(phrase[-1:], gap.kind) and any(word not in gap.clause.casefold() for word in words)
-
-
-def _is_unlike(phrase: Sequence[Token], gap: Gap) -> bool:
-    """True of a name, and of a form of a word that the question has: `criteria`, asked about a criterion."""
-    return phrase[0].kind == "name" or phrase[-1].word not in gap.clause.casefold()
-
-
 def _marked_phrases(tokens: Sequence[Token], phrases: Sequence[Span], text: str, marked: str) -> list[Span]:
     """Return the phrases in the only part of a reply that is bold or code, or around it."""
     marked = marked.removesuffix("()")
@@ -370,8 +322,6 @@ def _fitting(tokens: Sequence[Token], phrases: Sequence[Span], gap: Gap, *, defi
     span = next(iter(_of_kind(tokens, nouns or after, gap)), None)
     if span is None or defines:
         return span
-    if tokens[span[0]].kind == "number":
-        return None
     phrase = tokens[slice(*span)]
     if gap.is_person and len(phrase) == 1 and phrase[0].kind == "noun" and phrase[0].start:
         return None  # Tom is tall
@@ -391,20 +341,15 @@ def _is_subject(tokens: Sequence[Token], subject: Span, after: Sequence[Span], v
     asked_after, copula = _has(rest, gap.noun), _is_copula(tokens, verb)
     if not asked_head and any(_is_numbered(tokens[slice(*span)], gap) for span in after):
         return False  # the app listens on port 8080
-    if copula and _is_described(tokens, subject, verb):
-        return True
     if asked_head and tokens[subject[0]].word == "the" and after and not asked_after:
         return not copula
-    named = any(token.kind == "name" for span in after[:1] for token in tokens[slice(*span)])
-    if copula and head.kind == "noun" and subject[1] > subject[0] + 1 and named and not asked_after:
-        return False  # its author is Bram Stoker
     if not gap.in_subject:
         known = sum(token.known for token in rest)
         if copula:
             return not after or asked_after or known * 2 >= len(gap.stems) > 0
         does_it = tokens[verb].known or (not after and known > 0)
         return gap.is_identity and does_it and not any(token.known for token in tokens[slice(*subject)])
-    return stem(tokens[verb].text) in WINS or _acts(tokens, head, after, verb, gap)
+    return stem(tokens[verb].text) in WINS or _acts(tokens, after, verb, gap)
 
 
 def _is_numbered(phrase: Sequence[Token], gap: Gap) -> bool:
@@ -412,24 +357,12 @@ def _is_numbered(phrase: Sequence[Token], gap: Gap) -> bool:
     return _has(phrase[:-1], gap.noun) and phrase[-1].kind in ("number", "name")
 
 
-def _is_described(tokens: Sequence[Token], subject: Span, verb: int) -> bool:
-    """True if a new name is said to be the one that is described: `PUT is the usual choice`."""
-    words, complement = tokens[slice(*subject)], tokens[verb + 1 : verb + 2]
-    new = (
-        words[0].kind != "determiner" and words[-1].end <= tokens[verb].start and not any(word.known for word in words)
-    )
-    return new and bool(complement) and complement[0].word == "the"
-
-
-def _acts(tokens: Sequence[Token], head: Token, after: Sequence[Span], verb: int, gap: Gap) -> bool:
+def _acts(tokens: Sequence[Token], after: Sequence[Span], verb: int, gap: Gap) -> bool:
     """True if the subject does what the question asks, and is not what it is done to: `the cup was lifted by Peru`."""
     rest = tokens[verb:]
     passive = tokens[verb].kind == "auxiliary" and any(token.kind == "verb" for token in rest[:3])
     if passive and any(tokens[span[0] - 1].word == "by" for span in after):
         return False
-    named = any(token.kind == "name" for span in after for token in tokens[slice(*span)])
-    if gap.kind and head.text[:1].isupper() and not named and not passive:
-        return True  # Saturn holds the record
     unlike = (
         passive
         and after
@@ -440,8 +373,6 @@ def _acts(tokens: Sequence[Token], head: Token, after: Sequence[Span], verb: int
 
 
 def _is_copula(tokens: Sequence[Token], verb: int) -> bool:
-    if verb + 1 < len(tokens) and tokens[verb + 1].word == "be":
-        verb += 1
     following = tokens[verb + 1].kind if verb + 1 < len(tokens) else ""
     return TO_BE.fullmatch(tokens[verb].word) is not None and following not in ("verb", "preposition")
 

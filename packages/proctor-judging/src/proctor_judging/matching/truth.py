@@ -5,7 +5,7 @@ import re
 from proctor_judging.matching.asked import QuestionForm
 from proctor_judging.matching.comparisons import truth_of_comparison
 from proctor_judging.matching.contradictions import contradicts, says_opposite
-from proctor_judging.matching.han_truth import asked_predicate, read_han_truth
+from proctor_judging.matching.han_truth import read_han_truth
 from proctor_judging.matching.number_words import with_digits
 from proctor_judging.matching.patterns import compile_later
 from proctor_judging.matching.question_words import echo, stem
@@ -15,11 +15,9 @@ from proctor_judging.matching.sentences import (
     CONCLUDES,
     EXPLAINED,
     GUESS,
-    HARMLESS,
     LEAD,
     OTHERS_SAY,
     SO,
-    TITLE,
 )
 from proctor_judging.matching.text import negations, tidy
 
@@ -49,17 +47,12 @@ SAID = compile_later(
     r"|.{1,60}?(?:是|为|算|说)?(?P<zh>正确|错误|真|假|成立|对|错)的?(?:命题)?",
     re.IGNORECASE,
 )
-AFFIRMS = compile_later(
-    r"没错|不错|没有?问题|毫无疑问|毋庸置疑|\bno (?:doubt|question)\b|\bwithout (?:a |any )?(?:doubt|question)\b|不得不|不仅|\bnot only\b",
-    re.IGNORECASE,
-)
 REPEATS = compile_later(
     r"\W*(?:$|(?:it|he|she|they|that|this|the|there|you|we|i|these|those|an?|because|since|as)\b|(?:\w+\s){2,}\w+|[\u3400-\u9fff])",
     re.IGNORECASE,
 )
 ABOUT_IT = compile_later(r"(?:it|they|he|she|that|this|these|those)\b", re.IGNORECASE)
 NAME = compile_later(r"\b[A-Z][a-z]{2,}\b")
-PRONOUN = compile_later(r"\b(?:it|they|he|she)\b", re.IGNORECASE)
 LABEL_OF_TRUTH = compile_later(r"\b(?:true or false|yes or no|right or wrong|correct or incorrect)\b\W*", re.IGNORECASE)
 NO_EVIDENCE = compile_later(
     r"(?:there (?:is|was|are|were)(?: simply| absolutely)? )?no (?:evidence|proof|truth|basis|indication|sign|record)\b(?! against)",
@@ -99,7 +92,7 @@ def read_truth(sentences: list[str], asked: QuestionForm) -> bool | None:
         return said
     concluding = [CONCLUSION.sub("", sentence) for sentence in sentences if CONCLUDES.match(sentence)]
     for sentence in dict.fromkeys([*concluding[-1:], *sentences[:1], *sentences[-1:]]):
-        said = _said(AFFIRMS.sub("", sentence).strip(" ,，;.。!！") or "yes", asked)
+        said = _said(sentence.strip(" ,，;.。!！") or "yes", asked)
         if said is not None:
             return said
     return None
@@ -151,16 +144,12 @@ def _said(sentence: str, asked: QuestionForm) -> bool | None:
         if match is not None and match["zh"] == "成立" and asked.kind != "truth":
             continue
         if match is not None and not REPORTED.search(clause):
-            denied = len(negations(_without_names(clause[: match.start(match.lastgroup or 0)]))) + len(
-                NEGATIVE.findall(clause)
-            )
+            denied = len(negations(clause[: match.start(match.lastgroup or 0)])) + len(NEGATIVE.findall(clause))
             return denied % 2 == 0
     if asked.kind != "truth":
         return None
     if (said := _of_predicate(clauses, asked.clause)) is not None:
         return said
-    if asked_predicate(asked.clause) and not (negations(sentence) or NEGATIVE.search(sentence)):
-        return None  # 鲸鱼是哺乳动物, asked whether they are fish
     return _echoed(sentence, [sentence, *clauses], asked, whole)
 
 
@@ -202,7 +191,7 @@ def _echoed(sentence: str, clauses: list[str], asked: QuestionForm, whole: str) 
         return compared
     opposite = [clause for clause in clauses if clause.isascii() and _is_opposite(clause, clause_asked, asked)]
     if opposite:
-        return len(negations(_without_names(opposite[-1]))) % 2 == 1
+        return len(negations(opposite[-1])) % 2 == 1
     said = echo(best)
     if _another_number(best, clause_asked) and not negations(best):
         return False
@@ -213,14 +202,14 @@ def _echoed(sentence: str, clauses: list[str], asked: QuestionForm, whole: str) 
         or negations(clause_asked.replace("不", "", clause_asked.count("是不是")))
     ):
         return None
-    denied = len(negations(_without_names(best))) + len(NEGATIVE.findall(best)) - len(NEGATIVE.findall(clause_asked))
+    denied = len(negations(best)) + len(NEGATIVE.findall(best)) - len(NEGATIVE.findall(clause_asked))
     if contradicts(best, asked.clause):
         return None
     if denied % 2 == 0 and best.isascii():
         elsewhere = len(negations(whole)) + len(NEGATIVE.findall(whole)) > len(negations(best)) + len(
             NEGATIVE.findall(best)
         )
-        if NAME.search(clause_asked, 4) and _names_another(whole, clause_asked):
+        if NAME.search(clause_asked, 4):
             return False if len(asked.stems - said) <= 1 else None
         if not _holds_predicate(said, clause_asked) or (elsewhere and not asked.stems <= said):
             return None
@@ -240,12 +229,6 @@ def _another_number(clause: str, question: str) -> bool:
     return len(asked) == len(said) == 1 and asked != said and words <= echo(clause)
 
 
-def _names_another(sentence: str, question: str) -> bool:
-    """True if a sentence has another name where the question has one: Bell, asked whether Edison did it."""
-    asked, said = ({match[0] for match in NAME.finditer(text, start)} for text, start in ((question, 4), (sentence, 1)))
-    return not any(name in sentence for name in asked) and bool(said - asked) and not PRONOUN.search(sentence)
-
-
 def _holds_predicate(said: set[str], question: str) -> bool:
     """True if a sentence repeats what a question says of its subject, which comes first."""
     words = [stem(word) for word in WORD.findall(question) if echo(word)]
@@ -257,7 +240,3 @@ def _is_statement(clause: str, question: str = "") -> bool:
     """True unless a clause doubts or reports something in words that its question does not have."""
     doubts = [match[0] for match in OTHERS_SAY.finditer(NEGATIVE.sub("", clause))]
     return all(doubt in question for doubt in doubts) and "?" not in clause
-
-
-def _without_names(text: str) -> str:
-    return HARMLESS.sub("·", TITLE.sub("·", text))
