@@ -80,9 +80,14 @@ RUNS: dict[str, Callable[..., object]] = {
 }
 
 
-@pytest.fixture(autouse=True)
-def no_collector() -> Iterator[None]:
+@pytest.fixture(scope="module", autouse=True)
+def _nothing_of_others() -> None:
+    """What other files of tests left is found once: where thousands of tests were collected, that takes more than a second."""
     gc.collect()
+
+
+@pytest.fixture(autouse=True)
+def _no_collector() -> Iterator[None]:
     gc.disable()
     yield
     gc.enable()

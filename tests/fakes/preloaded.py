@@ -5,20 +5,34 @@ forks a process for them, and exits as that does. The server itself only imports
 what is no script (`python -m`, `python -c`) starts as ever.
 """
 
+import atexit
 import gc
 import importlib
 import os
 import runpy
+import signal
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-MODULES = ("proctor.api", "proctor.cli.run", "proctor.cli.output", "proctor.reports.terminal")
+MODULES = (
+    *("proctor.api", "proctor.api.check", "proctor.cli.run", "proctor.cli.output", "proctor.datasets.files"),
+    *(
+        "proctor.reports.terminal",
+        "proctor.runtime.json_file",
+        "proctor.runtime.pattern_search",
+        "proctor.runtime.program",
+    ),
+    *("proctor.runtime.toml_file", "proctor.stores.sqlite", "proctor.trajectory_matching.arguments"),
+    *("concurrent.futures.thread", "difflib", "email.parser", "filelock", "http.client", "importlib.resources.readers"),
+    *("rich._emoji_codes", "rich.console", "rich.jupyter", "rich.markup", "rich.table", "rich.text", "uvloop"),
+)
 STUB = """#!{python} -IS
-import array, os, socket, sys
+import _socket as socket, array, os, sys
 words = [os.path.basename(sys.argv[0]), *sys.argv[1:]]
 if words[0] == "python" and not "".join(words[1:2]).endswith(".py"):
     os.execv({python!r}, [{python!r}, *words[1:]])
@@ -58,31 +72,39 @@ def serve(address: str) -> list[str]:
     for name in MODULES:
         importlib.import_module(name)
     gc.freeze()
+    running: dict[int, socket.socket] = {}
+
+    def report(*_: object) -> None:
+        """Tell those whose programs have ended how they did."""
+        with suppress(ChildProcessError):
+            while (ended := os.waitpid(-1, os.WNOHANG))[0]:
+                with running.pop(ended[0]) as connection, suppress(BrokenPipeError):
+                    connection.send(bytes([os.waitstatus_to_exitcode(ended[1]) % 256]))
+
+    usual = signal.signal(signal.SIGCHLD, report)
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(address)
     listener.listen()
     print("ready", flush=True)
     while True:
         connection, _ = listener.accept()
-        with suppress(ChildProcessError):
-            while os.waitpid(-1, os.WNOHANG)[0]:  # so that what they used is counted
-                pass
-        if os.fork() == 0:
-            listener.close()
-            return _forked(connection)
-        connection.close()
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])  # until the program is noted
+        program = os.fork()
+        if program == 0:
+            signal.signal(signal.SIGCHLD, usual)
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGCHLD])
+            for other in (listener, *running.values()):
+                other.close()
+            return _taken(connection)
+        running[program] = connection
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGCHLD])
 
 
-def _forked(connection: socket.socket) -> list[str]:
-    """Return in a second process, whose end this one waits for and reports."""
+def _taken(connection: socket.socket) -> list[str]:
+    """Take over the folder, the variables and the files of who asks, and return the words."""
     head, files, _, _ = socket.recv_fds(connection, 8, 3)
-    with connection.makefile("rb") as reader:
+    with connection, connection.makefile("rb") as reader:
         request = reader.read(int.from_bytes(head, "big"))
-    if program := os.fork():
-        _, status = os.waitpid(program, 0)
-        connection.send(bytes([os.waitstatus_to_exitcode(status) % 256]))
-        os._exit(0)
-    connection.close()
     for index, file in enumerate(files):
         os.dup2(file, index)
         os.close(file)
@@ -94,13 +116,28 @@ def _forked(connection: socket.socket) -> list[str]:
     return rest[: int(count)]
 
 
-def become(words: list[str]) -> None:
-    """Run the script of a command line as `__main__`."""
+def become(words: list[str]) -> int:
+    """Run the script of a command line as `__main__`, and return its exit code."""
     script = str(Path(sys.executable).with_name("proctor")) if words[0] == "proctor" else words[1]
     sys.argv = [script, *words[1 if words[0] == "proctor" else 2 :]]
     sys.path[0] = str(Path(script).resolve().parent)
-    runpy.run_path(script, run_name="__main__")
+    try:
+        runpy.run_path(script, run_name="__main__")
+    except SystemExit as ended:
+        if not isinstance(ended.code, int | None):
+            raise
+        return ended.code or 0
+    return 0
+
+
+def end(code: int) -> None:
+    """End as Python does, but for what it frees, object by object: most is shared with the server, and would be copied first."""
+    threading._shutdown()  # type: ignore[attr-defined]  # waits for threads
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
 
 
 if __name__ == "__main__":
-    become(serve(sys.argv[1]))
+    end(become(serve(sys.argv[1])))

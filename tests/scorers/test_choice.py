@@ -1,5 +1,6 @@
 """Which options a reply chooses, and what they are worth."""
 
+import re
 import time
 from typing import Any
 
@@ -11,7 +12,7 @@ from proctor.core.errors import BadInput
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
 from proctor.core.trajectory import Trajectory
-from proctor_judging.matching.option_letters import read_letters
+from proctor_judging.matching.option_letters import may_hold, read_letters
 from proctor_judging.scorers.choice import choice, partial
 
 
@@ -153,3 +154,11 @@ def test_options_are_read_in_the_plural_before_digits_and_with_the_word_option(
         score = choice(Sample.ask("q", listed, target=target, meta={"options": options}), Trajectory.of(reply))
         assert isinstance(score, Score)
         assert score.points == points
+
+
+@pytest.mark.parametrize(("text", "other"), [*zip("iiısKµβΩ", "ıİİſKμϐΩ", strict=True), ("ﬅ", "ﬆ"), ("Lyon", "LYON")])
+def test_what_a_pattern_finds_in_either_case_may_be_held(text: str, other: str) -> None:
+    assert re.search(re.escape(text), f"It is {other}.", re.IGNORECASE)
+    assert may_hold(f"It is {other}.", text)
+    assert may_hold(f"It is {text}.", other)
+    assert not may_hold(f"It is {other}.", f"{text}, too")

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import msgspec
 
@@ -236,6 +237,19 @@ def _of_all(text: str, options: str, mentions: Sequence[Mention]) -> str | None:
     return None if pattern.search(text) is None else "".join(letter for letter in known if letter not in denied) or None
 
 
+def may_hold(reply: str, text: str) -> bool:
+    """False if the text is nowhere in the reply, in either case: told sooner than by a pattern, which has to be compiled for the text.
+
+    >>> may_hold("It is LYON.", "Lyon"), may_hold("It is Lyon.", "Nice")
+    (True, False)
+    """
+    return _folded(text) in _folded(reply)
+
+
+def _folded(text: str) -> str:
+    return text.casefold().replace("i\u0307", "i").replace("ı", "i")  # all of which a pattern takes for an i
+
+
 def with_letters(reply: str, texts: Mapping[str, str]) -> str:
     """Return the reply with the text of each option replaced by its letter.
 
@@ -243,7 +257,9 @@ def with_letters(reply: str, texts: Mapping[str, str]) -> str:
     'It is B, not A.'
     """
     letter_by_text = {text.strip().casefold(): letter for letter, text in texts.items() if text.strip()}
-    longest_first = sorted(letter_by_text, key=len, reverse=True)
+    longest_first = sorted(filter(partial(may_hold, reply), letter_by_text), key=len, reverse=True)
+    if not longest_first:
+        return reply
     texts_in_order = "|".join(map(re.escape, longest_first))
     return re.sub(
         rf"(?:(?<![A-Za-z\d])|(?=[\u3400-\u9fff]))(?:an?\s)?([\"'“‘《])?({texts_in_order})(?(1)[\"'”’》]|(?:'s\b|(?<=[a-z]{{4}})s\b)?)(?:(?![A-Za-z\d])|(?<=[\u3400-\u9fff]))",
@@ -271,7 +287,7 @@ def without_texts(reply: str, texts: Mapping[str, str]) -> str:
     'They are **A** and C.'
     """
     for letter, text in texts.items():
-        if text.strip():
+        if text.strip() and may_hold(reply, text.strip()):
             words = re.escape(text.strip())
             after = rf"(?<![A-Za-z\d])(\(?{letter}\)?)(\*\*)?(?:[.、:：)]|\s?[-–—])?\s{{0,2}}(?:[(（]{words}[)）]|(?<=[.、:：)\s*-]){words}(?![\w]))"
             reply = re.sub(

@@ -25,6 +25,7 @@ from proctor_judging.matching.marked_answers import half_width
 from proctor_judging.matching.option_letters import (
     ChosenLetters,
     claimed_by_text,
+    may_hold,
     nearest_option,
     options_in,
     read_choice,
@@ -247,6 +248,7 @@ def _text_after(reply: str, chosen: str, texts: Mapping[str, str], question: str
             and len(chosen) == 1
             and len(text) > 1
             and texts.get(chosen, "").casefold() not in text.casefold()
+            and may_hold(reply, text.strip())
         ):
             pattern = rf"(?<![A-Za-z]){chosen}[.、:：)\]*]{{1,3}}\s?[(（]?{re.escape(text.strip())}(?!\w)(?P<rest>[^.;。；\n]*)"
             after = re.search(pattern, reply[-LONGEST_REPLY:], re.IGNORECASE)

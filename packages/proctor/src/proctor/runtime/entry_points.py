@@ -6,9 +6,10 @@ command would pay. Packages inside of zip files are not found.
 
 import os
 import sys
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
-from functools import cache
+from functools import cache, lru_cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -83,28 +84,40 @@ def find_entry_point(group: str, name: str, *, needed_for: str | None = None) ->
 
 def entry_points(group: str) -> list[EntryPoint]:
     """Return the entry points of a group, in the order of `sys.path`."""
+    folders = ((folder or os.curdir, _time_of(folder or os.curdir)) for folder in sys.path)
+    return [*_by_group(tuple(folder for folder in folders if _read_folder(*folder))).get(group, ())]
+
+
+def _time_of(folder: str) -> int:
+    """Return when a folder changed; 0 if it is not there."""
+    try:
+        return os.stat(folder).st_mtime_ns  # noqa: PTH116 - every command asks it of each folder several times
+    except OSError:
+        return 0
+
+
+@lru_cache(maxsize=8)
+def _by_group(folders: tuple[tuple[str, int], ...]) -> Mapping[str, Sequence[EntryPoint]]:
+    """Return the entry points of folders by group; a package that comes first hides one of its name."""
     seen: set[str] = set()
-    points: list[EntryPoint] = []
-    for folder in sys.path:
-        packages = _packages(folder or os.curdir)
-        for package in sorted(packages.keys() - seen):  # a package that comes first hides one of its name
-            points += [point for point in packages[package] if point.group == group]
+    points = defaultdict[str, list[EntryPoint]](list)
+    for packages in (_read_folder(*folder) for folder in folders):
+        for package in sorted(packages.keys() - seen):
+            for point in packages[package]:
+                points[point.group].append(point)
         seen |= packages.keys()
     return points
-
-
-def _packages(folder: str) -> Mapping[str, Sequence[EntryPoint]]:
-    try:
-        return _read_folder(folder, Path(folder).stat().st_mtime_ns)
-    except OSError:  # a zip file, or a folder that is not there
-        return {}
 
 
 @cache
 def _read_folder(folder: str, _changed: int) -> dict[str, list[EntryPoint]]:
     """Return the entry points by package; called with the folder's time, so that a package installed meanwhile is seen."""
+    try:
+        names = sorted(os.listdir(folder))  # noqa: PTH208 - most of some hundred names are none of these
+    except OSError:  # a zip file, or a folder that is not there
+        return {}
     points = {}
-    for path in sorted(path for path in Path(folder).iterdir() if path.suffix in (".dist-info", ".egg-info")):
+    for path in (Path(folder, name) for name in names if name.endswith((".dist-info", ".egg-info"))):
         name, _, version = path.stem.partition("-")
         points[name.lower()] = [*_read(path / "entry_points.txt", f"{name.replace('_', '-')} {version}")]
     return points
