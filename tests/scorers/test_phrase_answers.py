@@ -87,6 +87,7 @@ def test_what_a_reply_only_mentions_is_never_accepted() -> None:
         ("Which country won the cup?", "The trophy was lifted by Peru.", "Peru"),
         ("Which two countries share the island?", "Haiti and the Dominican Republic share it.", "Haiti and the Dominican Republic"),
         ("Who wrote Dracula?", "Its author was Bram Stoker, who managed a theatre.", "Bram Stoker"),
+        ("Which company owns LinkedIn?", "It was founded by Reid Hoffman.\n\n**Owner:** Microsoft", "Microsoft"),
         ("What should she drink?", "She should try drinking more water.", "more water"),
         ("Which bread is baked in a tandoor?", "You're probably thinking of **naan**, a leavened flatbread.", "naan"),
         ("What is the hero's name in The Song of Ann?", "Her name is Ann, and the villain is called Link.", "Ann"),
@@ -117,6 +118,7 @@ def test_what_a_reply_only_mentions_is_never_accepted() -> None:
         ("In Python, is a tuple mutable?", "A tuple can't be changed, so no. Use a list instead.", "no"),
         ("Which side won, the French or the northern coalition?", "The coalition won. The French lost.", "the northern coalition"),
         ("Who composed it?", "The composer is Antonio Vivaldi (1678–1741), a violinist and priest.", "Antonio Vivaldi"),
+        ("Which tool is it?", "PUT is the usual choice; PATCH is meant for partial updates.", "PUT"),
     ],
 )  # fmt: skip
 def test_the_phrase_in_the_gap_is_claimed(question: str, reply: str, right: str) -> None:

@@ -74,7 +74,7 @@ STRANGERS = {  # of stranger_a to _l, _y and _z; what a corpus has no replies fo
         (0.98, 0.78),
         (0.99, 0.81),
         (0.98, 0.79),
-        (0.99, 0.80),
+        (0.99, 0.81),
         (0.99, 0.86),
     ),
     "choice": (

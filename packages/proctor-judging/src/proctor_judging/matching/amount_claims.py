@@ -116,6 +116,7 @@ def _candidates(sentence: str, question: str, order: int) -> list[AmountCandidat
         and not wording.CONCLUDING.match(sentence)
     ):
         sentence = sentence[lead.end() :]
+    sentence = wording.HEADING.sub("", sentence) or sentence
     for pattern, instead in CONTRAST:
         sentence = pattern.sub(instead, sentence)
     sentence = wording.DIVIDED.sub(
@@ -184,6 +185,8 @@ def _clauses(sentence: str) -> list[str]:
 
 def _of_clause(clause: str, question: str, order: int, context: str) -> list[AmountCandidate]:
     plain = HARMLESS.sub(lambda found: "·" * len(found[0]), clause)
+    if wording.CONTRASTED.match(clause) is not None or wording.CHECKS.match(clause) is not None:
+        return []
     plain_clause = wording.RANK_OF_SCENE.sub("", clause) if "第" not in question else clause
     plain_clause = wording.PARTICIPLE.sub("", plain_clause)
     plain_clause = wording.OWN_RANK.sub("", plain_clause) if "第几" in question else plain_clause
@@ -247,6 +250,7 @@ def _candidate(clause: str, span: AmountSpan, order: int, *, doubted: bool) -> A
         or wording.VAGUE_BEFORE.search(before) is not None
         or wording.VAGUE_AFTER.match(after) is not None
     )
+    vague = vague or (wording.ROUGH.match(span.text) is not None)
     return AmountCandidate(text, clause, span.start, end, order, vague)
 
 
@@ -287,6 +291,7 @@ def _narrowings(question: str) -> list[Callable[[Sequence[AmountCandidate]], lis
         lambda those: those[1:] if not asks_total and _is_whole(those) else [],
         lambda those: [each for each in those if _is_of_year(each, said)],
         lambda those: [each for each in those if asks_before or _is_base(each) == asks_whole],
+        lambda those: [each for each in those if wording.ASKS_MONEY.search(question) and _is_money(each)],
         lambda those: [each for each in those if asks_each or not is_rate(each)],
         lambda those: [each for each in those if wording.EACH_OF.search(interrogative(question)) and is_rate(each)],
         lambda those: [each for each in those if not LONE_ONE.match(each.text)],
@@ -297,6 +302,7 @@ def _narrowings(question: str) -> list[Callable[[Sequence[AmountCandidate]], lis
         lambda those: _latest(those, question),
         lambda those: _concluding(those, question),
         lambda those: [each for each in those if each.start > each.clause.rfind("=")],
+        lambda those: _of_winner(those, question),
         lambda those: _asked_for(those, question),
         lambda those: _on_the_matter(those, words),
         lambda those: _nearest(those, words),
@@ -336,7 +342,8 @@ def _is_year(one: AmountCandidate) -> bool:
             not text.isdigit() and bool(read_moments(tidy(one.text)))
         )
     return (
-        one.after.startswith("年")
+        one.text.endswith("年")
+        or one.after.startswith("年")
         or wording.IN_A_YEAR.search(one.before) is not None
         or not re.match(r"\s?[A-Za-z\u3400-\u9fff]", one.after)
     )
@@ -388,12 +395,14 @@ def _is_label(one: AmountCandidate, question: str) -> bool:
 def _is_model(one: AmountCandidate) -> bool:
     """True for the number in the name of a product: `GPT-3`, `the Boeing 737`, `RTX 4090`, `Python 3.12`."""
     model = None if wording.PLACE.search(one.before) is not None else wording.MODEL.search(one.before)
-    return model is not None or ("." in one.text and re.fullmatch(r"[A-Z][a-z]+\s", one.before) is not None)
+    named = model is not None and model[0].strip(" -").split(" ")[-1].casefold() not in wording.NOT_A_MODEL
+    return named or ("." in one.text and re.fullmatch(r"[A-Z][a-z]+\s", one.before) is not None)
 
 
 def _with_unit(those: Sequence[AmountCandidate], units: Sequence[str]) -> list[AmountCandidate]:
     """Return the amounts in one of the units, and later ones that leave it out: `the first takes 95 minutes, the second 110`."""
-    with_unit = [candidate for candidate in those if _is_in_unit(candidate, units)] or those
+    with_unit = [candidate for candidate in those if _has_unit(candidate, units)]
+    with_unit = [candidate for candidate in with_unit if _is_in_unit(candidate, units)] or with_unit
     return [
         candidate
         for candidate in those
@@ -405,6 +414,12 @@ def _leaves_unit_out(one: AmountCandidate, earlier: AmountCandidate) -> bool:
     noun = END_OF_NOUN.split(one.after, maxsplit=1)[0].strip(" .。")
     bare = wording.BARE.fullmatch(one.text) is not None and noun == "" and "=" not in one.clause
     return bare and earlier.order < one.order < earlier.order + 100
+
+
+def _has_unit(one: AmountCandidate, units: Sequence[str]) -> bool:
+    quantity = read_quantity(tidy(one.text))
+    kinds = [unit.dimensions for name in units if name != "%" and (unit := read_unit(name)) is not None]
+    return _is_in_unit(one, units) or (quantity is not None and quantity.unit.dimensions in kinds)
 
 
 def _is_in_unit(one: AmountCandidate, units: Sequence[str]) -> bool:
@@ -451,6 +466,17 @@ def _asked_for(those: Sequence[AmountCandidate], question: str) -> list[AmountCa
     return [those[index] for index in leading(evidence, question)] if question else list(those)
 
 
+def _of_winner(those: Sequence[AmountCandidate], question: str) -> list[AmountCandidate]:
+    """Return the amounts before the verb of `A beat B` where a question asks for the winner's, those after it for the loser's."""
+    if not wording.ASKS_WINNER.search(question) and not wording.ASKS_LOSER.search(question):
+        return []
+    after = [
+        wording.DEFEATS.search(" ".join([*candidate.preceding, candidate.before])) is not None for candidate in those
+    ]
+    wanted = wording.ASKS_LOSER.search(question) is not None
+    return [candidate for candidate, later in zip(those, after, strict=True) if later == wanted] if any(after) else []
+
+
 def _is_base(one: AmountCandidate) -> bool:
     """True for what was there before, was expected, or of which the answer is a part: `of the 40 rooms`."""
     return (
@@ -476,7 +502,10 @@ def _is_whole(those: Sequence[AmountCandidate]) -> bool:
 
 
 def _is_difference(one: AmountCandidate) -> bool:
-    return wording.DIFFERENCE_BEFORE.search(one.before) is not None
+    return (
+        wording.DIFFERENCE_BEFORE.search(one.before) is not None
+        or wording.DIFFERENCE_AFTER.match(one.after) is not None
+    )
 
 
 def _dimensions(one: AmountCandidate) -> object:
@@ -512,6 +541,11 @@ def _is_of_year(one: AmountCandidate, said: set[object]) -> bool:
 
 def _is_multiplier(one: AmountCandidate) -> bool:
     return wording.TIMES.match(one.after) is not None or re.search(r"times$|倍$", one.text) is not None
+
+
+def _is_money(one: AmountCandidate) -> bool:
+    quantity = read_quantity(tidy(one.text))
+    return quantity is not None and any(name.isupper() and len(name) == 3 for name, _ in quantity.unit.dimensions)
 
 
 def _is_complement(one: AmountCandidate) -> bool:

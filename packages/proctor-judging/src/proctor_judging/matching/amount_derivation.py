@@ -72,7 +72,11 @@ def value_of(text: str) -> object:
 
 def is_rate(one: AmountCandidate) -> bool:
     """True for an amount of each thing, which is no total: `2 wheels each`, `每圈400米`."""
-    return wording.RATE_BEFORE.search(one.before) is not None or wording.RATE_UNIT.search(one.text) is not None
+    return (
+        wording.RATE_BEFORE.search(one.before) is not None
+        or wording.RATE_AFTER.match(one.after) is not None
+        or wording.RATE_UNIT.search(one.text) is not None
+    )
 
 
 def _figures(text: str) -> set[str]:

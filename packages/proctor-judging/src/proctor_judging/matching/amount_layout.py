@@ -24,6 +24,7 @@ LAST_STEP = compile_later(
     re.IGNORECASE,
 )
 ASIDE = compile_later(r"\(.*\)\W*|（.*）\W*")
+HAN_VERB = compile_later(r"[是有了为吃坐卖花占在行需]")
 CONCLUDES_WITHIN = compile_later(
     r"^\W*(?:so|that means|this means|leaving|which leaves|making)\b|\b(?:therefore|thus|hence|in total|altogether|(?:amounts|comes|adds up) to|total is)\b|所以|因此|那么|^[故则即共]|得出?(?=\d)|答[:：]",
     re.IGNORECASE,
@@ -75,7 +76,7 @@ def is_lone(sentence: str) -> bool:
     start = LONE.match(text)
     amount = SPAN.match(text, start.end() if start is not None else 0)
     rest = NOUN.fullmatch(text, amount.end()) if amount is not None and not amount["tuple"] else None
-    return rest is not None
+    return rest is not None and HAN_VERB.search(rest[0].partition("（")[0]) is None
 
 
 def last_step(reply: str) -> list[str]:

@@ -30,15 +30,31 @@ TOTAL = compile_later(
     re.IGNORECASE,
 )
 CONNECTIVE = compile_later(r"(?:but|and|while|whereas|但是?|而)\s?(?=\S)", re.IGNORECASE)
+HEADING = compile_later(
+    r"(?:第[\d一二三四五六七八九十]{1,3}[步题问小空]{1,2}|(?:step|question|problem|exercise|part) \w{1,4})\s?[:：.)]\s?",
+    re.IGNORECASE,
+)
+ASKS_MONEY = compile_later(
+    r"\bhow much (?:\w+ ){1,4}?(?:pay|paid|cost|earn|spend|spent|charge|owe|save|receive|make)\w*\b|\b(?:price|cost)\b|多少钱|几[元块]|多少元|价格|花了多少|[工时日周月年][资薪]|售价",
+    re.IGNORECASE,
+)
 RANK_OF_SCENE = compile_later(
     r"第[一二三四五六七八九十\d]{1,3}(?:季度|步|题|天|周|次|轮|年|学期|站|批|组|段|部分|个|杯|局|节|场)"
 )
 PRONOUNS = frozenset("它他她这那该我你们此其")
 THOUSANDS = compile_later(r"(?:[kK]|bn|mn)\b")
+CONTRASTED = compile_later(
+    r"(?:unlike|compared (?:with|to)|in contrast to|rather than|instead of|as opposed to|不像|不同于|相比)",
+    re.IGNORECASE,
+)
 COUNTER_ASKED = compile_later(r"(?:多少|几)([\u3400-\u9fff])")
 OF_THEM = compile_later(r"[^，。,.\d]{0,8}(?:当?中|里[头面]?)(?:有|的|，|,|只|仅|\d|$)")  # 1200名学生中有36名
 EACH = compile_later(
     r"\b(?:each|per|every|one \w+ (?:cost|weigh|last|have|has|hold)s?|an? (?:hour|day|week|minute|second|month|year|kg|kilo|litre|piece))\b|每|单价|速度|speed|rate|小时工资|[时日周月年]薪",
+    re.IGNORECASE,
+)
+RATE_AFTER = compile_later(
+    r"[^,;.]{0,16}?\b(?:each|per \w+|an? (?:week|day|month|hour|year)|apiece)\b",
     re.IGNORECASE,
 )
 RATE_BEFORE = compile_later(
@@ -76,6 +92,31 @@ ASKS_WHICH = compile_later(
 )
 MODEL = compile_later(r"(?:[A-Z]\w*-|\b[A-Z]{2,}\s|\w\s[A-Z][a-z]+\s|波音|空客|歼|[A-Za-z])$")
 PLACE = compile_later(r"(?:^|\s)(?:at|in|near|from|to|for|with) [A-Z][a-z]+\s$", re.IGNORECASE)
+NOT_A_MODEL = frozenset(
+    [
+        "in",
+        "on",
+        "by",
+        "of",
+        "at",
+        "from",
+        "with",
+        "there",
+        "only",
+        "about",
+        "over",
+        "the",
+        "a",
+        "and",
+        "total",
+        "sum",
+        "usd",
+        "rmb",
+        "cny",
+        "eur",
+        "is",
+    ]
+)
 IN_A_YEAR = compile_later(
     r"(?:\b(?:in|since|by|from|until|of|during|before|after|born|founded|opened|\w+ed|Q[1-4])\s|[于在自从]|截至|成立于|建于|生于)$",
     re.IGNORECASE,
@@ -109,6 +150,7 @@ VAGUE_AFTER = compile_later(
     r"(?:-?\s?(?:something|odd|ish|plus)\b|\+(?!\s?[\d(])|\s?(?:or|to|-|–|~)\s?(?:\d|[a-z]+ (?:\w+ )?$)|\s?[或到至~]\s?[\d一二三四五六七八九十]|[\u3400-\u9fff]?(?:左右|上下|以上|以下|出头|多))",
     re.IGNORECASE,
 )
+ROUGH = compile_later(r"一二|两三|二三|三[四五]|四五|五六|六七|七八|八九")
 BETWEEN = compile_later(r"\b(between\s\S{1,20}(?:\s\S{1,20})?)\sand\s", re.IGNORECASE)
 BRACKET = compile_later(r"\s?[（(][^（）()]{0,200}[)）]")
 MINUS = compile_later(r"(?:零下|负|\bminus |\bnegative )$", re.IGNORECASE)
@@ -138,6 +180,9 @@ DIFFERENCE_BEFORE = compile_later(
     r"(?:\b(?:margin|difference|lead|gap|(?:rise|fall|drop|increase|decrease|gain|loss) of)\b[^,;\d]{0,16}|\bby (?:just |only )?[$€£¥]?|(?:相差|(?<!至)(?<!最)[多少]|差|赢|输|便宜|贵)(?:了|出)?(?:就是|为|是)?|[高低快慢大长短重轻](?:了|出))$",
     re.IGNORECASE,
 )
+DIFFERENCE_AFTER = compile_later(
+    r"\s?(?:\w+ )?(?:more|fewer|less|cheaper|older|younger|taller|longer|shorter|further|ahead|apart)\b", re.IGNORECASE
+)
 BASE = compile_later(r"\W*(?:(?:out )?of|among) [^,;\d]{1,40}$|[^，]{0,6}(?<!现)在[^，\d]{0,6}$", re.IGNORECASE)
 WHOLE_SAID = compile_later(r"合起来|加起来|[一总]?共有?|合计|总计|全[班部校体]")
 ONLY_ONE = compile_later(r"\b((?:just|only|exactly) )one\b(?! of\b)", re.IGNORECASE)
@@ -156,6 +201,9 @@ ASKS_PEOPLE = compile_later(
     r"\bhow many (?:\w+ )?(?:people|persons|students|pupils|guests|members|workers|passengers|visitors)\b|(?:多少|几)[个名位]?人",
     re.IGNORECASE,
 )
+DEFEATS = compile_later(r"\b(?:defeat(?:s|ed)|beats?|edged out)\b|战胜|击败|胜过|打败|险胜")
+ASKS_WINNER = compile_later(r"\bwinn(?:er|ing)\b|获胜|[胜赢][者家方]|胜出|当选", re.IGNORECASE)
+ASKS_LOSER = compile_later(r"\blos(?:er|ing)\b|落选|[败输][者家方]", re.IGNORECASE)
 BARE = compile_later(r"\d[\d,.]*")
 OWN_RANK = compile_later(r"第[一二三四五六七八九十\d]{1,3}名?$")
 ASKS_SPEED = compile_later(r"\b(?:speed|velocity|how fast)\b|速度|时速|多快", re.IGNORECASE)

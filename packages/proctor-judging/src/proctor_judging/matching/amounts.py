@@ -7,7 +7,9 @@ import msgspec
 
 from proctor_judging.matching.asked import read_asked
 from proctor_judging.matching.chinese import ROUGHLY
+from proctor_judging.matching.dates import read_moments
 from proctor_judging.matching.english import PARTS, SMALL, TENS
+from proctor_judging.matching.numbers import read_number
 from proctor_judging.matching.patterns import compile_later
 from proctor_judging.matching.quantities import read_quantity
 from proctor_judging.matching.sentences import LONGEST
@@ -68,6 +70,9 @@ ROSE_FROM = compile_later(
     r"(\b(?:rose|rises?|risen|fell|falls?|fallen|declined|dipped|slipped|shrank|slid|sank|plunged|soared|dropped|grew|went|changed|moved|climbed|increased|decreased|improved|jumped))\sfrom\s[^,]{1,40}?\sto\s",
     re.IGNORECASE,
 )
+COUNT_OF = compile_later(
+    rf"([\d,.]{{1,20}}|[一二三四五六七八九十百两千万]{{1,9}}|[a-z-]{{3,20}}(?= ))\s?([{COUNTED}][\u3400-\u9fff]{{0,3}}|(?<=\s)[a-z]{{3,20}})"
+)
 END_OF_NOUN = compile_later(r"[,;，；、和\d]|\b(?:and|for|in|at|on|with|every|per|from|to)\b", re.IGNORECASE)
 ASKS_MORE = compile_later(
     r"\b(?:than|difference|exceeds?)\b|比|差|多几|少几|相差|(?:便宜|[贵多少大小高低快慢长短重轻早晚宽厚])了?(?:多少|几)",
@@ -81,9 +86,12 @@ ASKS_CHANGE = compile_later(
     re.IGNORECASE,
 )
 COMPARATIVE = compile_later(r"(?:the )?(?:\w{2,20}er|more|less)\b(?! of)")  # 9.9 is larger than 9.11
+OUT_OF = compile_later(r"(?<=\d) (?:out )?of (?:the )?\d+(?= [a-z])")  # 24 out of 30 students
 OFF = compile_later(
     r"\s(late|early|off|too|short|away from|(longer|shorter|more|less|later|earlier|older|younger|taller|heavier))\b"
 )
+AFTER = compile_later(r"\b(after|since)\s(?:the\s)?$", re.IGNORECASE)
+PER = compile_later(r"(?:每(?:秒|小时|分钟)|时速)$")
 AROUND = compile_later(
     r"\s?年?(?:以上|以下|以后|以来|之前|以前|前后|or (?:earlier|later|before|after)\b|at the (?:earliest|latest)|的(?:倍数|平方|立方|一半|[\d一二三四五六七八九十两百]+倍)|times as\b|squared\b)"
 )
@@ -130,6 +138,18 @@ def without_unit(text: str) -> str:
     return text if match is None else match["amount"]
 
 
+def counted_noun(target: str) -> str:
+    """Return the noun of a target that counts something we have no unit for; '' for another target.
+
+    >>> counted_noun("15本"), counted_noun("15 books"), counted_noun("15 km"), counted_noun("Catch 22")
+    ('本', 'books', '', '')
+    """
+    match = COUNT_OF.fullmatch(tidy(target))
+    if match is None or (match[2] != "岁" and read_quantity(tidy(target))) or read_moments(tidy(target)):
+        return ""
+    return match[2] if read_number(match[1]) is not None else ""
+
+
 def amount_spans(sentence: str, question: str = "") -> Iterable[AmountSpan]:
     """Yield the amounts and dates of a sentence with their units."""
     for match in SPAN.finditer(sentence):
@@ -142,9 +162,12 @@ def amount_spans(sentence: str, question: str = "") -> Iterable[AmountSpan]:
             sure = False
         if AROUND.match(sentence, match.end()) or (sentence[match.start() - 1 : match.start()] == "第" != question[:1]):
             sure = False
+        if (match["date"] or YEAR.fullmatch(text)) and (after := AFTER.search(sentence[: match.start()])) is not None:
+            sure = sure and after[1].casefold() in question.casefold().split()
         if match["date"] or match["tuple"] or match["compound"] or match["clock"]:
             yield AmountSpan(text, match.start(), match.end(), sure)
             continue
+        text = (per[0] if (per := PER.search(sentence[: match.start()])) else "") + text
         if "." in text and (label := VERSION_OF.search(sentence[: match.start()])) is not None:
             text = label[0] + text
         rest = sentence[match.end() :]

@@ -11,13 +11,13 @@ import msgspec
 
 from proctor_judging.matching.amount_claims import Amount, read_amounts
 from proctor_judging.matching.amounts import YEAR, without_unit
-from proctor_judging.matching.answer_layout import is_sentence, joined, listed, set_off, without_examples
+from proctor_judging.matching.answer_layout import bold_list, is_sentence, joined, listed, set_off, without_examples
 from proctor_judging.matching.answering_part import answering_part
 from proctor_judging.matching.asked import AMOUNT, QuestionForm, read_asked
 from proctor_judging.matching.comparisons import read_comparison
 from proctor_judging.matching.dates import read_moments
 from proctor_judging.matching.extract import final_answer
-from proctor_judging.matching.han_answers import amount_alone, read_han_answer
+from proctor_judging.matching.han_answers import amount_alone, labelled, read_han_answer
 from proctor_judging.matching.han_clauses import answering_clause, ordinal, span_of, weekday
 from proctor_judging.matching.han_moments import read_han_moment
 from proctor_judging.matching.han_names import name_forms, other_names
@@ -46,15 +46,16 @@ from proctor_judging.matching.sentences import (
     QUESTION,
     asked_clause,
     chosen,
+    conclusion,
     corrected,
     is_certain,
     plain_statement,
     statements,
     without_guessing,
 )
-from proctor_judging.matching.solutions import read_solutions
+from proctor_judging.matching.solutions import equal_values, read_solutions
 from proctor_judging.matching.stated_amounts import BRACKETED_UNIT, stated_amounts
-from proctor_judging.matching.stated_words import StatedWords, aliases, read_words, shorter_names, variants
+from proctor_judging.matching.stated_words import StatedWords, aliases, before_echo, read_words, shorter_names, variants
 from proctor_judging.matching.syntax import read_tree
 from proctor_judging.matching.text import FENCED, tidy, without_gaps
 from proctor_judging.matching.truth import read_truth, truth_of
@@ -103,9 +104,15 @@ ENUMERATES = compile_later(
     re.IGNORECASE,
 )
 EQUATION = compile_later(r"(?<![=!<>])=(?!=)|≈")
+CHAIN = compile_later(r"[^\s=≈,;:]{1,40}(?: ?[=≈] ?[^\s=≈,;:，；。]{1,40})+")
 DERIVES = compile_later(
     r"(?:代入|解|求|可|算|即)得[:：]?|\b(?:we (?:get|obtain|find|have)|gives|yields)\b:?", re.IGNORECASE
 )
+FOREIGN = compile_later(r"[\u3400-\u9fff](?:是|为|叫做?|即|：)\s?([A-Za-z][\x20-\x7e]{1,40})$")
+BECAUSE = compile_later(
+    r"(?:(?:it(?:['’]s| is| was) )?(?:because(?: of)?|due to)\s|(?:这?是)?(?:因为|由于))(.{2,200})", re.IGNORECASE
+)
+WHY = compile_later(r"\bwhy\b|(?<![称作认誉视叫])为什么|为何", re.IGNORECASE)
 TIME_OF_DAY = compile_later(
     r"(?<=\d)(?:,? at|,)? \d{1,2}(?::\d\d)?(?: ?[ap]\.?m\.?)?$|(?<=[日号號])(?:上午|下午|晚上|凌晨|中午)?\d{1,2}[点點时時:].*$",
     re.IGNORECASE,
@@ -120,6 +127,7 @@ SAME_AMOUNT = compile_later(
 SPACED_NUMBER = compile_later(r"(?<=\d)[ \t](?=[\u3400-\u9fff])|(?<=[\u3400-\u9fff])[ \t](?=\d)")
 SAME_YEAR = compile_later(r"(\d{4}年)(.*?)同年(?=\d{1,2}月)")
 PER = compile_later("每(秒|分钟|小时|天|周|月|年)\\s?$")
+HEADING = compile_later(r"(?:最终)?(?:结论|答案|解答|分析|回答|结果|解析|总结|解|答)[:：]?")
 QUOTED = compile_later(r"([^\"]{0,80}?(?:\b(?:is|was|are|were)\s|[是为]))[:：]?\"([^\"]{1,80})\"\W*", re.IGNORECASE)
 DENIED = compile_later(
     r"(?:(?:it|that|this|he|she|they)(?:['’]s|['’]re| is| was| are| were) not|(?:it|that|this|he|she|they) (?:is|was|are|were)n['’]t)\s[^,;]{1,60}",
@@ -182,9 +190,9 @@ def read_claims(reply: str, question: str = "", *, guesses: bool = False) -> Cla
         given, whole, reply = (given, whole, reply) if part == reply else (part, part, part)
     is_whole = given == whole
     given = reply if is_whole else given
-    text = given or ""
+    text = conclusion(reply) if given is None else given
     if not text:
-        return Claims(None, _laid_out(reply, question))
+        return Claims(None, _laid_out(reply, question) or _of_lead(reply, question))
     if given is not None and not given.isascii():
         given = given.rstrip("!！~～ ") or given
     if (
@@ -203,7 +211,7 @@ def read_claims(reply: str, question: str = "", *, guesses: bool = False) -> Cla
         return Claims(given, laid_out)
     text = without_guessing(text) if guesses else text
     said = OFFER.sub("", text) or text
-    readings = _with_other_amounts(read_statements(said, question), said)
+    readings = _with_other_amounts(_with_equals(read_statements(said, question), said), said)
     return Claims(given, readings, QUESTION.search(said) is not None)
 
 
@@ -219,6 +227,18 @@ def _phrase(reply: str, asked: QuestionForm, question: str) -> tuple[Claim, ...]
     items = read_items(forms[0]) if forms and asked.several and "**" not in reply and "," not in reply else None
     is_pair = items is not None and len(items.elements) == PAIR  # longer lists are read by their commas
     return (Claim(forms),) if forms and (is_pair or not asked.several) else ()
+
+
+def _of_lead(reply: str, question: str) -> tuple[Claim, ...]:
+    """Return the claim of the first sentence of a long English reply, if it repeats most of the question: what follows explains it."""
+    asked, sentences = read_asked(question), statements(reply, denials=True)
+    if HAN_WORD.search(reply) is not None or not sentences or any("=" in sentence for sentence in sentences):
+        return ()
+    lead = sentences[0]
+    if asked.kind == "truth":
+        return read_statements(lead, question)
+    repeats = len(echo(lead) & asked.stems) * 3 >= len(asked.stems) * 2 > 0
+    return (_phrase(lead, asked, question) or (asked.kind and read_statements(lead, question)) or ()) if repeats else ()
 
 
 def _of_value(given: str, question: str) -> tuple[Claim, ...]:
@@ -237,7 +257,9 @@ def _laid_out(reply: str, question: str) -> tuple[Claim, ...]:
     if asked.kind == "truth" or FENCED.search(reply[:MOST_CHARACTERS]):
         return ()
     reply = corrected(reply)
-    if asked.kind in ("words", "") and (items := listed(reply)):
+    if asked.kind in ("words", "") and (named := labelled(reply, question)):
+        return (Claim(named),)
+    if asked.kind in ("words", "") and (items := bold_list(reply) or listed(reply)):
         return (Claim((joined(items),)),)
     part = set_off(reply, asked)
     if part is None:
@@ -250,7 +272,19 @@ def _laid_out(reply: str, question: str) -> tuple[Claim, ...]:
         also = other_names(reply.partition(part)[2])
         forms = [*variants(part), *aliases(part), part.removesuffix("()"), *name_forms(part, question), *also]
         return (Claim(tuple(dict.fromkeys([*forms, *shorter_names(forms, asked)]))),)
+    if HAN_WORD.search(reply) is None:
+        return ()
     return read_statements(HAN_ANNOUNCED.format(given=part), question) or (Claim((part,)),)
+
+
+def _with_equals(readings: tuple[Claim, ...], text: str) -> tuple[Claim, ...]:
+    """Return a claim that ends a chain of equal values with those before it as forms: `1/6` of `6/36 = 1/6 ≈ 0.1667`."""
+    if len(readings) != 1 or readings[0].truth is not None:
+        return readings
+    forms = readings[0].forms
+    chains = map(equal_values, CHAIN.findall(tidy(text[-MOST_CHARACTERS:])))
+    equal = [value for values in chains if set(forms) & set(values) for value in values]
+    return (Claim(tuple(dict.fromkeys([*forms, *equal]))),)
 
 
 def _with_other_amounts(readings: tuple[Claim, ...], text: str) -> tuple[Claim, ...]:
@@ -274,7 +308,7 @@ def read_statements(text: str, question: str = "") -> tuple[Claim, ...]:
     if len(blocks := FENCED.findall(text[:MOST_CHARACTERS])) == 1:
         return (Claim((blocks[0].strip(),)),)
     asked, text = read_asked(question), plain_reply(text)
-    sentences = statements(text.replace("$$", " "))
+    sentences = statements(text.replace("$$", " "), denials=asked.kind == "truth")
     if items := _enumerated(sentences, asked):
         return (Claim((items,)),)
     if (truth := read_truth(sentences, asked)) is not None:
@@ -289,6 +323,7 @@ def read_statements(text: str, question: str = "") -> tuple[Claim, ...]:
         if alone.isascii() and LETTER.search(alone) and read_quantity(alone) is None:
             return (Claim((alone,)),)
         sentences, text = [alone], alone
+    sentences = [sentence for sentence in sentences if not HEADING.fullmatch(sentence)] or sentences
     if HAN_WORD.search(text) is None:
         sentences = [sentence for sentence in sentences if not DENIED.fullmatch(sentence)] or sentences
         if (first := read_comparison(sentences, asked)) is not None:
@@ -334,10 +369,13 @@ def _of_shape(sentences: Sequence[str], asked: QuestionForm) -> tuple[str, ...]:
         return nth
     if asked.kind in ("amount", "moment") and not asked.clause.isascii() and (span := span_of(sentences)):
         return (span, re.sub("^每(?:分钟|小时|[秒天周月年])", "", span))
+    if WHY.search(asked.clause) and (because := [match[1] for match in map(BECAUSE.match, sentences) if match]):
+        cause = before_echo(because[-1].strip(" .。"), asked.clause)
+        return (cause, cause.partition("，")[0].partition(",")[0]) if not cause.isascii() else (cause,)
     answering = chosen(sentences, asked.clause)
     if answering and asked.kind != "words" and (formula := _formula(answering[-1], asked)):
         return formula
-    return ()
+    return (value,) if asked.kind != "moment" and (value := _foreign(sentences)) else ()
 
 
 def _of_content(text: str, sentences: Sequence[str], question: str) -> tuple[Claim, ...]:
@@ -360,6 +398,13 @@ def _of_content(text: str, sentences: Sequence[str], question: str) -> tuple[Cla
         return _of_either(worded[-1] if worded else StatedWords(), amounts, asked)
     distinct = worded[:1] if asked.stems else worded if len(worded) <= MOST_READINGS else []
     return tuple(Claim(words.forms) for words in distinct)
+
+
+def _foreign(sentences: Sequence[str]) -> str:
+    """Return the value in another script with which the one sentence of a Chinese reply ends: `O(log n)` of `复杂度为O(log n)`."""
+    plain = plain_statement(sentences[0]) if len(sentences) == 1 else None
+    match = FOREIGN.search(plain) if plain is not None else None
+    return match[1].strip() if match is not None and read_number(tidy(match[1])) is None else ""
 
 
 def _enumerated(sentences: Sequence[str], asked: QuestionForm) -> str:
@@ -405,6 +450,13 @@ def _is_bare(sentence: str) -> bool:
         and re.search(r"[:：\d]", sentence) is None
         and sentence[:1] == sentence[:1].upper()
     )
+
+
+def _is_whole(text: str, amounts: int) -> bool:
+    """True if a text is a list, a range or a score that holds all of several amounts."""
+    items = read_items(text)
+    listed = items is not None and items.joined != "or" and len(items.elements) == amounts
+    return amounts > 1 and (listed or read_span(text) is not None)
 
 
 def _formula(sentence: str, asked: QuestionForm) -> tuple[str, ...]:
@@ -505,6 +557,9 @@ def _of_amount(amount: Amount, asked: QuestionForm) -> list[Claim]:
 
 def _of_either(words: StatedWords, amounts: Sequence[Amount], asked: QuestionForm) -> tuple[Claim, ...]:
     """Return the claim of a reply whose question does not tell whether an amount or a name is asked for."""
+    value = next((form for form in words.forms if _is_whole(form, len(amounts))), None) if words.direct else None
+    if value is not None:
+        return (Claim(words.forms[: words.forms.index(value) + 1]),)
     shortest = with_digits(words.forms[-1]) if words.forms else ""
     within = any(amount.text in shortest or shortest in amount.text for amount in amounts)
     if within or not words.direct:

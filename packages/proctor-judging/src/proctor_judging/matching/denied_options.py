@@ -77,6 +77,10 @@ LISTED_WRONG = compile_later(
     r"(?:\b(?:incorrect|wrong|false|untrue|eliminated|rejected|excluded)(?:\s\w+){0,2}|错误[^，。]{0,3}|不正确[^，。]{0,3})\s?[:：]\s*$",
     re.IGNORECASE,
 )
+LISTED_RIGHT = compile_later(
+    r"(?:(?<!in)(?<!not )\b(?:correct|right|true)(?:\s\w+){0,2}|(?<!不)正确[^，。]{0,3})\s?[:：]\s*$", re.IGNORECASE
+)
+ANNOUNCED = compile_later(r"\b(?:answer|option|choice)\W*$|(?:答案|选项)\W*$", re.IGNORECASE)
 ONLY_IF = compile_later(r"\bwould (?:be|have been)\s(?:\w+\s)?$", re.IGNORECASE)
 ASKS_WRONG = compile_later(
     r"(?<!没)有(?:语病|毛病|错误)|\b(?:NOT|EXCEPT|not|n't|incorrect|incorrectly|false|wrong|untrue|inaccurate|cannot|least|never|odd one)\b|错误|不正确|不对|不属于|不是|不符|有误|不恰当|不当|不能|没有(?!语病|错|歧义|误)|无关|不包括|不合适|不会|不可|不成立|不相符|不妥"
@@ -132,7 +136,9 @@ def _mention(text: str, item: re.Match[str], earlier: int, later: int, *, wrong_
     plain = AFFIRMED.sub(lambda match: " " * len(match[0]), before)
     after = text[end : end + LONGEST_CLAUSE]
     listed = text[max(earlier, start - LONGEST_CLAUSE) : start]
-    right = RIGHT_AFTER.match(after)
+    right = RIGHT_AFTER.match(after) or (
+        None if wrong_wanted and ANNOUNCED.search(listed) else LISTED_RIGHT.search(listed)
+    )
     wrong = _wrong(after, later - end)
     wrong_end = wrong.end() if wrong is not None else 0
     if wrong_wanted and (right is not None or wrong is not None):

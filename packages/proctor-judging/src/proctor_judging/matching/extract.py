@@ -22,6 +22,7 @@ DOUBTED = compile_later(
 CLOSING = compile_later(r"\s*</answer>.*|\s*\}\s*$", re.DOTALL | re.IGNORECASE)
 BOXED = "\\boxed{"
 BOXES_TRIED = 3
+TEMPLATE = compile_later(r"\[?\s*your\s+(?:final\s+)?answer\s*\]?\.?", re.IGNORECASE)
 PAIRED_EMPHASIS = compile_later(r"\*\*(?=\S)([^*\n]{1,200}?)(?<=\S)\*\*")
 LOOSE_EMPHASIS = compile_later(r"\s*(?:\*\*|__|`)\s*[.。]?\s*$")
 
@@ -46,7 +47,7 @@ def final_answer(reply: str) -> str | None:
         line = next((line.strip() for line in tail[match.end() :].splitlines() if line.strip()), "")
         if match[0].lstrip()[:1] in ("<", "{"):
             line = CLOSING.sub("", line).strip('" ')
-        if line:
+        if line and not TEMPLATE.fullmatch(line):
             unpaired = line.count("**") % 2 or line.count("`") % 2
             return LOOSE_EMPHASIS.sub("", line) if unpaired else PAIRED_EMPHASIS.sub(r"\1", line)
     if boxed is not None:

@@ -68,12 +68,13 @@ OTHERS_GUESS = compile_later(
     r"(?:不少|[很好]多|许多|有的?|有些|大家|[你您])[人们]{0,2}(?:可能|都|也|常|还|往往|第一反应)*会?(?:猜|想到|想成|记成)[^，,。；;]*"
 )
 MAINLY = compile_later("以([^，,。]{1,16})为主")
-CHOOSES = compile_later("应该?选|^选|正确答案")
+CHOOSES, ALIKE = compile_later("应该?选|^选|正确答案"), compile_later(rf"(?:一样|同样|相同)[{HAN}]?$")
 QUOTED = compile_later(r"(?:[是为叫称作即]|意思|表示|比喻|形容)[：:]?\s?[“\"]([^“”\"]{1,20})[”\"]")
 NAMES = compile_later(
     rf"((?:[{HAN}A-Za-z·]{{1,12}}?、)+[{HAN}A-Za-z·]{{1,12}}?(?:(?:和|与|以及|及)[{HAN}A-Za-z·]{{1,8}}?)?)(?=[两三四五六七八九十][个位种大]?[{HAN}]|等|[都均共]|$)"
 )
 ANSWERS = compile_later("[，,]?(?:正?确?答案|应?该?选|就?是|为|最)")
+WORK = compile_later("[部本篇首]|[书诗词曲歌剧集片典著]|小说|作品|电影|专辑|故事")
 FORMULA = compile_later(r"(?<=.)[:：，,]\s*[A-Za-z]\w*\s*=\s*[^，。\u3400-\u9fff]*$")
 MEANING = compile_later("意思|指|比喻|形容|表示|含义")
 MATERIAL, MADE_OF = (
@@ -82,12 +83,17 @@ MATERIAL, MADE_OF = (
 )
 SERVING_AS = compile_later(rf"以([^，,。其此之]{{1,16}})[为作]([{HAN}]{{2,4}})(?=[，,。]|$)")
 AT_HEAD = compile_later("以([^，,。]{1,16})为首(?![的都府])")
+LABELLED = compile_later(rf"^\W*([{HAN}]{{2,8}})\*{{0,2}}\s?[:：]\*{{0,2}}\s?(\S[^\n]*)$", re.MULTILINE)
 CODE = compile_later(r"[A-Za-z]*\d[A-Za-z\d-]*")
 WORD = compile_later(r"[A-Za-z\d][A-Za-z\d_.+#-]*(?: [A-Za-z][A-Za-z\d_.+#-]*)*")
 MATHEMATICAL = compile_later(r"[=<>≤≥√]|[(（]-?\d+[,，]")
+NOUN = compile_later(rf"(?<=的)[{HAN}]{{2,4}}$")
+TAG = compile_later(r"</?[a-z][a-z\d]*/?>")
+IS_SAID_TO_BE = compile_later(r"[”\"]?(?:就|都|即|应该|应|一般|通常|主要|大多)?(?:是|为|叫做?|称为)(?!什么)(?=.)")
 LONGEST_FRAMED = 24
-LONGEST_BARE, SHORTEST_START = 14, 4
+LONGEST_BARE, LONGEST_NOUN, SHORTEST_START = 14, 4, 4
 HALF, MOST_KNOWN, MOST_SHARED, SHORT_NAME = 0.5, 0.4, 0.7, 4
+LAST_OF_ALL = compile_later("[，,]最[终后]")  # in time, or of a row: no conclusion
 PREPOSITIONS = ("与和跟同", "由被", "从自", "给向对", "用以")
 EXPLICIT = 2.3  # how sure an answer after the noun of its question is
 MORE = 0.4  # by which a later clause must be surer to count
@@ -113,7 +119,7 @@ def read_han_answer(sentences: Sequence[str], question: str) -> tuple[str, ...]:
     """
     asked = read_han_question(question)
     sentences = [FORMULA.sub("", EXAMPLE.sub("", sentence)) for sentence in sentences]
-    if asked is None or any(MATHEMATICAL.search(sentence) or doubts(sentence) for sentence in sentences):
+    if asked is None or any(MATHEMATICAL.search(TAG.sub("", sentence)) or doubts(sentence) for sentence in sentences):
         return ()
     concluding = [sentence for sentence in sentences if CONCLUDES.match(sentence)][-1:]
     clauses = list(_clauses(concluding, asked))
@@ -142,6 +148,24 @@ def read_han_answer(sentences: Sequence[str], question: str) -> tuple[str, ...]:
     if MEANING.search(asked.before[-4:] + asked.head) and not SEVERAL.search(asked.gap):
         named += best.text.split("、") if "、" in best.text else []
     return tuple(dict.fromkeys([*forms_of(best.text, asked, said), *named]))
+
+
+def labelled(reply: str, question: str) -> tuple[str, ...]:
+    """Return the value after the one label, of several, that names what a Chinese question asks for; () without one.
+
+    >>> labelled("**来源**：《史记》\\n**相关人物**：项羽", "破釜沉舟与哪位历史人物有关？")
+    ('项羽',)
+    """
+    asked = read_han_question(question)
+    lines = LABELLED.findall(reply)
+    if asked is None or len(lines) < 2:
+        return ()
+    noun = (asked.head or asked.left)[-2:]
+    values = [value for label, value in lines if label.endswith(noun)]
+    if len(noun) < 2 or len(values) != 1 or doubts(values[0]) or negations(values[0]):
+        return ()
+    value = BRACKET.sub("", values[0]).strip(" *。.")
+    return tuple(forms_of(value, asked, values[0])) if 0 < len(value) <= LONGEST_BARE else ()
 
 
 def _is_of_another(clause: str, before: str, asked: HanQuestion) -> bool:
@@ -186,6 +210,10 @@ def _essence(sentence: str, asked: HanQuestion) -> str:
     plain = plain.replace('""', "、")  # “风”“雅”“颂”
     conclusion = list(SO.finditer(plain))
     concluded = plain[conclusion[-1].end() :] if conclusion else ""
+    if LAST_OF_ALL.match(plain, conclusion[-1].start() if conclusion else 0) and _share(concluded, asked) < _share(
+        plain[: conclusion[-1].start()], asked
+    ):
+        concluded = ""
     if not ANSWERS.match(concluded) and not _share(concluded, asked) and _share(plain, asked):
         concluded = ""  # a consequence
     if concluded.strip() and (not asked.options or _named(_split(concluded)[0], asked)):
@@ -209,6 +237,8 @@ def _split(sentence: str) -> list[str]:
 
 def _is_set_aside(clause: str, asked: HanQuestion) -> bool:
     plain = HARMLESS.sub("·", TITLE.sub("·", BRACKET.sub("", clause)))
+    if LEAD.fullmatch(plain):
+        return True
     if not asked.denied and SAYS_NOT.fullmatch(plain) and not _share(plain, asked):
         return False  # 资源不存在, asked what something means
     starts = (asked.before[cut:] for cut in range(max(len(asked.before) - SHORTEST_START, 0) + 1) if asked.before)
@@ -233,11 +263,16 @@ def _option(clauses: Sequence[str], asked: HanQuestion) -> str:
     """Return the option of the question that the first clause about it affirms; '' without one, or with two."""
     if clauses and (alone := trimmed(BRACKET.sub("", clauses[0]))) in asked.options:
         return alone
+    if (same := ALIKE.search(clauses[0]) if clauses and asked.gap else None) is not None and not asked.denied:
+        return same[0]
     about = asked.right.removeprefix(asked.head)[-2:] or "\x00"
     picked = [named[0] for clause in clauses if CHOOSES.search(clause) and len(named := _named(clause, asked)) == 1]
     if len(set(picked)) == 1:
         return picked[0]
     naming = [(clause, named) for clause in clauses if len(named := _named(clause, asked)) == 1]
+    if asked.denied:
+        affirmed = asked.right[asked.right.find(negations(asked.right)[0]) + 1 :] if negations(asked.right) else "\x00"
+        naming = [(clause, named) for clause, named in naming if negations(clause) or affirmed not in clause]
     close = [named for clause, named in naming if about in clause]
     chosen = close or [named for _, named in naming]
     distinct = {name for named in chosen for name in named}
@@ -323,11 +358,13 @@ def _slots(clause: str, asked: HanQuestion) -> Iterable[_GapReading]:
         yield _GapReading(text, 1.3)
     if asked.gap == "多少" and len(codes := set(CODE.findall(clause)) - set(CODE.findall(asked.text))) == 1:
         yield _GapReading(codes.pop(), 1.5)
+    if len(named := _with_noun(clause, asked)) == 1:
+        yield _GapReading(named.pop(), 1.5)
     share = _share(clause, asked)
     points_back = DEMONSTRATIVE.match(clause) is not None
     pattern = AGENT if asked.asks_agent and (share or points_back) else PLACED if asked.asks_where else None
     for match in pattern.finditer(clause) if pattern is not None else ():
-        text = _cut(match[1], asked) if asked.asks_agent else match[1]
+        text = _cut(match[1], asked) if asked.asks_agent else _new_part(match[1], asked)
         if text and _share(text, asked) < HALF:
             yield _GapReading(text, (1 if asked.asks_agent else 0.8) + share)
     if not share:
@@ -346,12 +383,36 @@ def _explicit(clause: str, asked: HanQuestion) -> Iterable[_GapReading]:
         and _share(clause[: quoted.start()], asked)
     ):
         yield _GapReading(quoted[1], EXPLICIT)
+    if explicit := _said_of_noun(clause, asked):
+        yield _GapReading(explicit, EXPLICIT)
     if SEVERAL.search(asked.gap) and (names := NAMES.search(clause)) is not None and names[1] not in asked.text:
         yield _GapReading(trimmed(names[1]), EXPLICIT)
+    if "《" in clause and not asked.asks_who and WORK.search(asked.gap + asked.head):
+        titles = {title for title in re.findall("《[^《》]+》", clause) if title not in asked.text}
+        if len(titles) == 1:
+            yield _GapReading(titles.pop(), EXPLICIT)
     if MATERIAL.search(asked.text) and (made := MADE_OF.search(clause)) is not None:
         yield _GapReading(trimmed(made[1]), EXPLICIT)
     if framed := _framed(clause, asked):
         yield _GapReading(framed, EXPLICIT + 1)
+
+
+def _with_noun(clause: str, asked: HanQuestion) -> set[str]:
+    """Return the name that is followed by the noun that the question asks for: 青藏高原, asked for 哪个高原, or `ls` of `ls 命令`."""
+    of_left = NOUN.search(asked.left) if not asked.right else None
+    noun = asked.head or (of_left[0] if of_left is not None else asked.right)
+    if not 1 < len(noun) <= LONGEST_NOUN or not asked.gap or asked.asks_who or SEVERAL.search(asked.gap):
+        return set()
+    foreign = {
+        match[0] for match in WORD.finditer(clause) if clause.startswith(noun, _after_space(clause, match.end()))
+    }
+    if of_left is not None or foreign:
+        return {name for name in foreign if name not in asked.text}
+    named = {
+        match[1]
+        for match in re.finditer(rf"(?:^|[于在是为的到从由至自])([{HAN}]{{1,6}}?{re.escape(noun)})(?![是为叫])", clause)
+    }
+    return {name for name in named if name not in asked.text}
 
 
 def _framed(clause: str, asked: HanQuestion) -> str:
@@ -364,6 +425,24 @@ def _framed(clause: str, asked: HanQuestion) -> str:
     starts = [start for preposition in alike if 0 <= (start := clause.find(preposition)) < end]
     text = trimmed(clause[min(starts) + 1 : end]) if starts else ""
     return text if text and len(text) <= LONGEST_FRAMED and _share(text, asked) < HALF else ""
+
+
+def _said_of_noun(clause: str, asked: HanQuestion) -> str:
+    """Return what a clause says that the noun of the question is: 泰铢 of 法定货币是泰铢, asked for 什么货币."""
+    noun = asked.head or (asked.left[-2:] if asked.gap and not asked.right else "")
+    if not 1 < len(noun) <= LONGEST_NOUN or SEVERAL.search(asked.gap):
+        return ""
+    at = clause.find(noun)
+    said = IS_SAID_TO_BE.match(clause, at + len(noun)) if at >= 0 else None
+    if said is None:
+        return ""
+    text, subject = _cut(trimmed(clause[said.end() :]), asked), clause[:at]
+    about = not subject or _share(subject, asked) >= HALF
+    return text if text and about and _share(text, asked) < HALF else ""
+
+
+def _after_space(clause: str, at: int) -> int:
+    return at + clause.startswith(" ", at)
 
 
 def _around_verb(clause: str, asked: HanQuestion, share: float) -> Iterable[_GapReading]:
@@ -403,7 +482,7 @@ def _after_left(clause: str, asked: HanQuestion) -> Iterable[_GapReading]:
         and left not in clause
         and (at := clause.find(verb)) >= 0
     ):
-        text = clause[at + len(verb) :]
+        text = _new_part(clause[at + len(verb) :], asked)
         if text and text not in asked.text:
             yield _GapReading(text, 1.5)
     for cut in range(
@@ -444,7 +523,10 @@ def _before_right(clause: str, asked: HanQuestion) -> Iterable[_GapReading]:
         at = len(ended) - size if ends else ended.find(plain[:size])
         if at < 1 or (not ends and (size < 3 or size * 2 < len(plain))):
             continue
-        text = _last_name(ended[:at], asked)
+        before, rest = ended[:at], plain[:-size] if ends else ""
+        text = _last_name(before, asked)
+        if rest and plain[-size] not in "最更" and _share(rest, asked) and rest not in before:
+            return
         if text and text not in asked.text:
             yield _GapReading(text, 2 + size / len(plain))
         return
@@ -452,6 +534,8 @@ def _before_right(clause: str, asked: HanQuestion) -> Iterable[_GapReading]:
 
 def _last_name(before: str, asked: HanQuestion) -> str:
     """Return the name with which the words before a predicate end: 贝尔 of 电话是贝尔."""
+    if asked.left and before.startswith(asked.left):
+        before = before[len(asked.left) :]
     piece = trimmed(re.split(r"由|(?<!还)是|被|成?为(?=.)", re.sub("(?:成为|是)$", "", before))[-1]) or trimmed(before)
     known = _known(piece, asked)
     if asked.asks_who and (spans := _unknown(piece, asked)):
@@ -465,6 +549,8 @@ def _around_copula(clause: str, asked: HanQuestion) -> Iterable[_GapReading]:
     for copula in COPULA.finditer(clause):
         before, after = clause[: copula.start()], clause[copula.end() :]
         left, right = _share(before, asked), _share(after, asked)
+        if copula[0] == "为" and "以" in before[-6:]:
+            continue
         if after and DEMONSTRATIVE.match(before) and right < 1:
             yield _GapReading(_cut(trimmed(after), asked), 1.5 + left)
         elif after and left >= HALF and (right < left or not right):
@@ -473,6 +559,13 @@ def _around_copula(clause: str, asked: HanQuestion) -> Iterable[_GapReading]:
             yield _GapReading(trimmed(before), 1.2 + right)
         elif after and left and right < HALF:
             yield _GapReading(_cut(trimmed(after), asked), 0.9 + left)
+
+
+def _new_part(text: str, asked: HanQuestion) -> str:
+    """Return a text up to the first words that the question has as well."""
+    known = _known(text, asked)
+    end = next((at for at in range(len(text)) if known[at] and text[at] not in SMALL), len(text))
+    return trimmed(text[:end])
 
 
 def _unknown(clause: str, asked: HanQuestion) -> list[str]:
@@ -497,4 +590,6 @@ def _cut(text: str, asked: HanQuestion) -> str:
         at = _place_of(ending, text)
         if at > 1 or (at > 0 and not asked.asks_who):
             return trimmed(text[:at])
+    if len(predicate) == 1 and text.endswith((predicate, predicate + "的")):
+        return trimmed(text.removesuffix("的")[:-1])
     return text

@@ -8,6 +8,7 @@ from proctor_judging.matching.asked import QuestionForm
 from proctor_judging.matching.patterns import compile_later
 from proctor_judging.matching.question_words import HAN
 from proctor_judging.matching.sentences import CONCLUDES, GUESS, OTHERS_SAY
+from proctor_judging.matching.similarity import words
 from proctor_judging.matching.text import negations
 
 CLAUSE_END = compile_later(r"[，；;。！!\n→]|,(?!\d{3})")
@@ -35,11 +36,15 @@ CUES = (
     (None, RESULT),
     (SHARE_ASKED, SHARE),
 )
+CONDITION = compile_later(r"当[^，,。]{1,16}?时[，,]?")
+RENAMED = compile_later(r"[，,](?:也就?叫|又叫|又称|也称|亦称|简称|约合|折合)[^，。]{1,20}(?=$|[。，,])")
 ASKS_DAY = compile_later(r"哪一?天")
 ASKS_WEEKDAY = compile_later(
     r"(?:星期|周|礼拜)几|\b(?:what|which) (?:day of the week|weekday|day (?:is|was|will)\b)", re.IGNORECASE
 )
 WEEKDAY = compile_later(r"(?:星期|周|礼拜)[一二三四五六日天]|\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day\b")
+LAST_WEEKDAY = compile_later(rf"(?:\bis(?: a)? |是|为)({WEEKDAY.pattern})\W*$")
+GAP = compile_later(r"(?:大?约)?(?:多少|几|哪一?[年月天日])")
 NUMERALS = "零一二两三四五六七八九十百千万"
 MEASURE_WORD = compile_later("(?<!第)(?:几|多少)([节对条只颗根块张本座句章轮届层门辆艘架支枚瓣粒])")
 ASKS_ORDINAL = compile_later(rf"第几([{HAN}]{{1,4}})[?？]?$")
@@ -49,16 +54,27 @@ BOUND_ASKED = compile_later(
 CLOCK = compile_later(r"\d{1,2}:\d\d")
 LIMIT = compile_later("至少|最多|至多|不到|超过|比")
 ONE_OF_THEM = compile_later(rf"其中有?[一1][{HAN}]是")
+SHORTEST_SUBJECT = 4
+SAID_OF = compile_later(
+    r"(?:就|应该|应|大?约)?(?:是|为|等于|即)(?=[约大]{0,2}[-−]?[\d零一二两三四五六七八九十百千万])(.+)"
+)
+GONE = compile_later(r"(?:刚刚?|已经?)(?:开走|发车|出发|走了|结束|过去)|错过")
+CASE = compile_later(r"[，,][^，,。]{1,10}的话[^，,。]{1,14}$")
 HAN_SPAN = compile_later(
     rf"(?:每(?:秒|分钟|小时|天|周|月|年))?(?:\d+月)?\d+(?:\.\d+)?(?:[年月日点时岁元度%℃]|°C|个?小时|分钟|个)?(?:到|至|-|~|—)(?:次年|次日|第二天)?\d+(?:\.\d+)?(?:个?(?:小时|工作日|月)|分钟|[{HAN}%℃]|°C)"
 )
 DIGITS = compile_later(r"\d")
 CHANGED = compile_later(r"原[价定来本先计]|改[到为成期]|现在|现价|=|曾|此前")
 DATED = compile_later(r"\d年|\d{1,2}月|\d[点时:]\d?|[零一二三四五六七八九十]{1,4}[年月点时]")
+DATED_WHOLE = compile_later(r"(?:\d+[年月日号点时分:])+\d*|(?:[零〇一二三四五六七八九十]+[年月日号点时分半])+")
 MOMENT_ASKED = compile_later(
     rf"(?:哪一?[年月天日]|什么时[候间]|何[时年日]|几[月日号])[{HAN}]*?([{HAN}]{{2}})[的了呢]*[?？]?$"
 )
 NO_SUBJECT = compile_later(r"[自从于在才并到直至后又则\d]")
+DATE_OF, WEEKDAY_ASIDE = compile_later(r"年的(?=\d{1,2}月)"), compile_later(r"[（(](?:星期|周)[一二三四五六日天][）)]")
+WITHOUT = compile_later(
+    r"^(?:而|其中|所以)?(?:没有?|未|不)([\u3400-\u9fff]{1,4})的(?:人数)?(?:学生|人)?(?=是|有|为|共|就|\d)"
+)
 
 
 def answering_clause(sentences: Sequence[str], asked: QuestionForm) -> list[str]:
@@ -73,6 +89,7 @@ def answering_clause(sentences: Sequence[str], asked: QuestionForm) -> list[str]
     question = asked.clause
     if asked.kind not in ("amount", "moment") or question.isascii() or not sentences:
         return list(sentences)
+    sentences = _without_asides(sentences, question)
     certain = [sentence for sentence in sentences if not OTHERS_SAY.search(sentence)]
     if not certain or any(map(GUESS.search, sentences)):
         return list(sentences)
@@ -83,8 +100,9 @@ def answering_clause(sentences: Sequence[str], asked: QuestionForm) -> list[str]
     if asked.kind == "moment" and (then := _dated_by_predicate(clauses, question)):
         return [then]
     clauses = [clause for clause in clauses if DIGIT.search(clause)]
-    timeless = [clause for clause in clauses if DIGIT.search(CLOCK.sub("", clause))]
-    if asked.kind == "amount" and len(timeless) == 1 < len(clauses):
+    if asked.kind == "moment":
+        clauses = [clause for clause in clauses if not GONE.search(clause)] or clauses
+    elif len(timeless := [clause for clause in clauses if DIGIT.search(CLOCK.sub("", clause))]) == 1 < len(clauses):
         return timeless
     if counted := _counted(clauses, question):
         return ["是" + counted]
@@ -96,7 +114,7 @@ def answering_clause(sentences: Sequence[str], asked: QuestionForm) -> list[str]
         return dated
     if len(clauses) < 2:
         return list(sentences)
-    if said := _cued(clauses, question):
+    if said := _echoed(clauses, question) or _cued(clauses, question) or _lacking(clauses, question):
         return ["是" + said]
     times = TIMES_OF.findall(question)
     about = [clause for clause in clauses if times and times[0] in clause]
@@ -107,6 +125,14 @@ def answering_clause(sentences: Sequence[str], asked: QuestionForm) -> list[str]
     if len(about) == 1 and others and not negations(about[0]) and len(list(SPAN.finditer(about[0]))) == 1:
         return about
     return _nearest(clauses, question) or list(sentences)
+
+
+def _lacking(clauses: Sequence[str], question: str) -> str:
+    """Return what a clause says of those that lack what the question denies; '' if it denies nothing."""
+    for clause in clauses if negations(question) else ():
+        if (cue := WITHOUT.match(clause)) is not None and cue[1] in question:
+            return clause[cue.end() :].lstrip("是有为共就")
+    return ""
 
 
 def _bounded(sentences: Sequence[str], question: str) -> str:
@@ -145,7 +171,7 @@ def _dated_by_predicate(clauses: Sequence[str], question: str) -> str:
     pairs = {left[at : at + 2] for at in range(len(left) - 1)}
     is_about = NO_SUBJECT.match(said) is not None and (_shared(clauses[0], pairs) or _shared(said, pairs))
     sure = of_it >= 0 and is_about and not negations(said + clauses[of_it])
-    return clauses[of_it] if sure else ""
+    return clauses[of_it] if sure and len(DATED_WHOLE.findall(clauses[of_it])) == 1 else ""
 
 
 def _nearest(clauses: Sequence[str], question: str) -> list[str]:
@@ -197,6 +223,28 @@ def ordinal(sentences: Sequence[str], question: str) -> tuple[str, ...]:
     return f"第{number}{asked[1]}", f"第{number}", number
 
 
+def _without_asides(sentences: Sequence[str], question: str) -> list[str]:
+    """Return the sentences without weekdays in brackets, former names and, unless the question has one, conditions."""
+    kept = [WEEKDAY_ASIDE.sub("", DATE_OF.sub("年", sentence)) for sentence in sentences]
+    if "当" not in question:
+        kept = [CONDITION.sub("", sentence) for sentence in kept]
+    return [RENAMED.sub("", CASE.sub("", sentence)) for sentence in kept]
+
+
+def _echoed(clauses: Sequence[str], question: str) -> str:
+    """Return what a clause says after the words of its question: `7` of `-7的相反数是7`; '' unless exactly one does."""
+    subject = GAP.split(question, maxsplit=1)[0].rstrip("是为等于的约大")
+    sides = [clause.partition("=") for clause in clauses]
+    equal = [right.strip() for left, _, right in sides if right and words(left) == words(subject)]
+    if len(equal) == 1 and "=" not in equal[0]:
+        return equal[0]
+    if len(subject) < SHORTEST_SUBJECT or GAP.search(question) is None:
+        return ""
+    rests = [clause[len(subject) :] for clause in clauses if clause.startswith(subject)]
+    said = [match[1] for rest in rests if (match := SAID_OF.match(rest)) is not None]
+    return said[0] if len(rests) == len(said) == 1 else ""
+
+
 def span_of(sentences: Sequence[str]) -> str:
     """Return the one range of amounts or months that Chinese sentences state, if they state no other amount; '' otherwise.
 
@@ -229,6 +277,9 @@ def weekday(sentences: Sequence[str], asked: QuestionForm) -> str:
     times = TIMES_OF.findall(asked.clause)
     clauses = [clause for clause in clauses[concluded:] if times and times[-1] in clause] or clauses[concluded:]
     days = {day for clause in clauses if not negations(clause) for day in WEEKDAY.findall(clause)}
+    days = days - set(WEEKDAY.findall(asked.clause)) or days
+    if len(days) > 1 and (last := LAST_WEEKDAY.search(clauses[-1])) is not None:
+        return last[1]  # 10 days after Monday is Thursday
     return days.pop() if len(days) == 1 else ""
 
 

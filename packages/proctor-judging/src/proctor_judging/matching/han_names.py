@@ -163,6 +163,8 @@ def _with_head(forms: Sequence[str], asked: HanQuestion, clause: str) -> Iterabl
             yield form[:-1]
         if asked.gap and not asked.head and asked.right and form + asked.right[:2] in clause:
             yield form + asked.right[:2]
+        if asked.left.endswith("省会") and not asked.head:
+            yield form + "市"
         if len(asked.head) == 1 or asked.head in ("部门", *SUFFIX_OF_HEAD):
             yield form + SUFFIX_OF_HEAD.get(asked.head, asked.head)
 

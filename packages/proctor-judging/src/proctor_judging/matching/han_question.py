@@ -36,6 +36,7 @@ IMPERATIVE = compile_later(
 )
 OPEN_END = compile_later(r"(?:是|为|叫做?|称为|位于|在于|属于|来自|出自|[于在])$")
 LISTED = compile_later(rf"(?:选项|备选|可选)[^，。？?:：]{{0,4}}[:：]\s?({ITEM}{{1,12}}(?:、{ITEM}{{1,12}})+)")
+OF_THEM = compile_later(r"(?:这|那)?(?:[几三四五六两]|\d)?[个种样位者]?(?:[^、]{0,4})?(?:之中|当中|中|里)$")
 BOTH = compile_later(r"(.{1,6})两([队人组班校厂个])")
 BEFORE_GAP = compile_later(
     r"(?:(?:到底|究竟|主要|一般|通常|最后|最终|位于|出自|来自|属于|(?<!首)都|由|被|是|为|叫做?|称为|称作|指的?是?|的|了|在|于|到|(?<![使采利运])用|靠|有|自)+)$"
@@ -150,7 +151,7 @@ def _options(text: str) -> tuple[str, ...]:
     if (in_brackets := SLASHED.search(text)) is not None:
         names = [name.strip() for name in in_brackets[1].split("/")]
     elif (listed := LIST.search(text)) is not None and re.match("[两二三四]者[的间之]", text[listed.end() :]) is None:
-        names = [name.strip() for name in re.split("、|和|与|以及|或者?|还是", listed[0])]
+        names = [OF_THEM.sub("", name).strip() for name in re.split("、|和|与|以及|或者?|还是", listed[0])]
         names[0] = AFTER_VERB.sub("", names[0]) or names[0]
         if (both := BOTH.fullmatch(names[-1])) is not None:
             names = [*(name + both[2] for name in names[:-1]), both[1] + both[2]]  # 甲、乙两队
@@ -169,6 +170,8 @@ def _options(text: str) -> tuple[str, ...]:
         if (both := BOTH.fullmatch(names[1])) is not None:
             names = [names[0] + both[2], both[1] + both[2]]  # 甲、乙两队
         names[0] = names[0].rpartition("，")[2]
+        if names[1].isascii() and "的" in names[0]:
+            names[0] = names[0].partition("的")[0]  # 5G的速度和4G比
         if names[1].startswith("在") and between[0].startswith(
             names[1] + names[0][-1:], between.start(2) - between.start()
         ):
@@ -201,8 +204,9 @@ def _without_shared_end(names: Sequence[str]) -> list[str]:
 def _verbs(text: str) -> tuple[str, ...]:
     """Return the verbs that may answer those of a question: 撰写 and 创作 of 写."""
     groups = [group for group in _groups() if any(verb in text for verb in group if verb != "在")]
-    verbs = {verb for group in groups for verb in group if verb != "在"}
-    return tuple(sorted(verbs, key=lambda verb: (-len(verb), verb)))
+    return tuple(
+        sorted({verb for group in groups for verb in group if verb != "在"}, key=lambda verb: (-len(verb), verb))
+    )
 
 
 @cache

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
 
+from proctor_judging.matching.asked import read_asked
 from proctor_judging.matching.han_names import REGION
 from proctor_judging.matching.han_question import read_han_question
 from proctor_judging.matching.names import known_name
@@ -23,18 +24,24 @@ BEFORE = compile_later(
 )
 AFTER = compile_later(r"(?<=.)(?:之一|左右|影响|引起|导致|的缘故|的|了|呢|吧|啊|呀|哦|中|里|内|[\s,，。!！、:：])+$")
 INNER = compile_later(rf"(?<=[{HAN}])的(?=[{HAN}])|[\s,，、。·\"“”《》'‘’]+|(?<=[{HAN}])(?:[—-]+|和)(?=[{HAN}])")
+MATHEMATICAL = compile_later(r"[=<>^+*/\\≤≥√±]|[A-Za-z]\(")
 LIST_MARK, COUNT = (
     compile_later(rf"[、，,]|(?<=[{HAN}])[和与及](?=[{HAN}])"),
     compile_later(rf"(?<=[{HAN}])[两三四五六七八九十][个位种大]?[{HAN}]$"),
 )
 PLACEHOLDER = compile_later(rf"(?<=[a-z])(?: +(?:<[^<>]+>|\[[^\[\]]+\]|[{HAN}]+))+$")
 OWNER = compile_later(r"(?:[他她它我你您其]|自己|本人)(?:们)?(?=的|[^\W\d_]{2})|[从由给向往]")
-DEGREES = compile_later(r"温|空调|烤箱|多热|多冷|[熔沸冰燃]点")
+FLOORS, DEGREES, DISCOUNTS = (
+    compile_later(r"几[楼层]|哪一?[楼层]"),
+    compile_later(r"温|空调|烤箱|多热|多冷|[熔沸冰燃]点"),
+    compile_later(r"折"),
+)
 PER, PER_AFTER = (
     compile_later(r"^每(秒|分钟|小时|天|周|月|年)(?=.*\d)(.+)$"),
     compile_later("每(?=(?:秒|分钟|小时|天|周|月|年)$)"),
 )
 UNTIL = compile_later(r"(?<=[\d年月日号点])[至~-](?=\d)")
+DISCOUNT = compile_later(r"打?([\d一二三四五六七八九])[.点]?([\d一二三四五六七八九]?)折")
 ROUGHLY = compile_later(rf"^(?:大约|约|大概|将?近|差不多)(?=[\d{NUMERALS}])|(?<=[{HAN}\d%])(?:左右|上下)$")
 CALENDAR = compile_later(rf"^(?:农历|阴历|每[天年周日]|公元(?=前))(?=前?[\d{NUMERALS}])")
 MEASURE = compile_later(r"(?:几|多少)([^度折\W])")
@@ -55,6 +62,8 @@ def same_name(given: str, target: str, question: str) -> bool:
     """
     given, target = (COUNT.sub("", text) if LIST_MARK.search(text) is not None else text for text in (given, target))
     if max(len(given), len(target)) > LONGEST or blocker(given, target) is not None:
+        return False
+    if MATHEMATICAL.search(given + target):
         return False
     asked = read_han_question(question)
     if asked is not None and asked.options:
@@ -90,13 +99,22 @@ def _spelt(text: str, question: str) -> str:
     measure = MEASURE.search(question)
     if measure is not None and text.endswith(measure[1]) and text[-2:-1].isnumeric():
         text = text[:-1]
+    if FLOORS.search(question):
+        text = re.sub("层$", "楼", text)
     if DEGREES.search(question):
         text = re.sub("(?<!摄氏)(?<!华氏)度$", "℃", text.rstrip("。"))
-    return text
+    return DISCOUNT.sub(_share, text) if DISCOUNTS.search(question) else text
+
+
+def _share(discount: re.Match[str]) -> str:
+    digits = "".join(str("一二三四五六七八九".find(digit) + 1 or digit) for digit in discount[1] + discount[2])
+    return f"{digits:0<2}%"
 
 
 def _same_items(given: Sequence[str], target: Sequence[str], question: str) -> bool:
     """True if two lists have the same items, in the same order unless the question asks for a set."""
+    if not read_asked(question).several:
+        return all(_same(one, other, question) for one, other in zip(given, target, strict=True))
     rest = list(target)
     for item in given:
         same = next((other for other in rest if _same(item, other, question)), None)

@@ -121,6 +121,8 @@ def _middle_agrees(answer: str, target: str) -> bool:
         return False
     if _initials_agree(given, other):
         return True
+    if any(len(word.rstrip(".")) < 2 for word in (given[0], given[-1], other[0], other[-1])):
+        return False
     if (given[0].casefold(), given[-1].casefold()) != (other[0].casefold(), other[-1].casefold()):
         return False
     first, second = ([word.rstrip(".") for word in words[1:-1]] for words in (given, other))

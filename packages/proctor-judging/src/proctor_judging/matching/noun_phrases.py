@@ -114,6 +114,8 @@ def _look_ahead(token: Token, before: Token | None, after: Token) -> None:
             token.kind, after.kind = "pronoun", "verb"
         elif after.kind not in (*SAYING, "adverb", "determiner") and after.text not in QUOTES:
             token.kind = "pronoun"
+        elif after.kind == "verb":
+            after.kind = "noun"
     if before is None and token.kind == "verb" and after.kind == "auxiliary":
         token.kind = "name"  # Support has the most staff
     if before is None and after.kind == "name" and (token.kind == "verb" or token.word in small_words()["given_name"]):

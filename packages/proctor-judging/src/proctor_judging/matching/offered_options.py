@@ -21,6 +21,7 @@ LISTED = compile_later(r":\s?([^:?!;\"]{3,160}?)[?.]?\s*$")
 INTRODUCES = compile_later(r".*\b(?:as|between|either|among|into|than)\s", re.IGNORECASE)
 TAIL = compile_later(r"\s(for|to|in|on|at|when|if|as|with|first|by|from|of|here|today|now)(?=\s|$)")
 ARTICLE = compile_later(r"^(?:an?|the|it|it's) ", re.IGNORECASE)
+FROM_ARTICLE = compile_later(r".*\b(?=(?:an?|the|your|my|his|her)\s)", re.IGNORECASE)
 CLAUSE = compile_later(
     r"[,;:(]\s?|\s[–—-]\s|—|(?<!even)\s(?=(?:but|while|whereas|although|though|even though|because|since|so)\s)",
     re.IGNORECASE,
@@ -111,6 +112,9 @@ def offered(question: str) -> tuple[str, ...]:
         return _distinct([parts[0][introduced.end() :], *parts[1:], last])
     if len(parts) > 1:
         return _distinct([*parts[1:], last])
+    article = FROM_ARTICLE.match(parts[0])
+    if article is not None and ARTICLE.match(last):
+        return _distinct([parts[0][article.end() :], last])
     words, size = parts[0].split(" "), len(last.split(" "))
     named = parts[0][:1].isupper() and last[:1].isupper()
     verb = re.match(r"(?:is|are|was|were|does|do|did|can) ", parts[0], re.IGNORECASE)

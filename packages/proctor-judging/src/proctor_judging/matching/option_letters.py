@@ -43,6 +43,7 @@ _ALL_BUT = re.compile(
 _NONE = re.compile(
     r"(?i:(?:(?<![A-Za-z][.:])(?<=[,.;:])\s|\b(?:so|hence|thus|is|answer)\s)\s?none(?: of (?:them|these|those|the (?:above|options|choices)))?\W*$)"
 )
+_BUT = re.compile(r"\b(?:but|yet|however)\b|但|不过|然而", re.IGNORECASE)
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", *"一二三四五")
 _ORDINAL = re.compile(
     r"(?:\bthe )?\b(first|second|third|fourth|fifth|last) (?:one|option|choice|answer|statement)\b|(?:\bthe |^\W*)(first|second|third|fourth|fifth|last)(?=\W*$)|(第[一二三四五]|最后一)(?:个选)?项",
@@ -71,6 +72,7 @@ _AFTER = re.compile(
     r"best|only|for|alone|too|again|then|if|here|[a-z]{3,}s\b|(?!=)\W))",
     re.IGNORECASE,
 )
+_REASON = re.compile(r",?\s(?:as|since|because|while|whereas)\s", re.IGNORECASE)
 _NAMED = re.compile(
     r"\b(?:an?|vitamin|plan|hepatitis|influenza|point|grade|side|team|type|group|class|section|figure|fig\.|part|note|note|step|"
     r"column|row|node|city|town|station|gate|room|hall|block|angle|line|player|person|company|product|variable|matrix|set)\s$|(?:附录|型号|维生素|肝炎|计划|方案|血型|型|点|队|班|组)\s?$",
@@ -195,7 +197,7 @@ def _chosen(plain: str, mentions: Sequence[Mention], options: str, group: str) -
 
 def _standing_alone(plain: str, group: str) -> str | None:
     last = plain.rstrip().rpartition("\n")[2]
-    return _only(last, group) or _only(plain, group)
+    return _only(last, group) or _only(plain, group) or _only(_REASON.split(last, maxsplit=1)[0], group)
 
 
 def _left_over(mentions: Sequence[Mention], denied: str, options: str) -> str | None:
@@ -316,6 +318,8 @@ def nearest_option(text: str, options: str, question: str) -> str | None:
             is_asked = predicate is not None and predicate[1] in question
             shared[letter] = max(shared.get(letter, 0), len(asked & echo(clause)) + is_asked * len(asked))
     best = [letter for letter, count in shared.items() if count == max(shared.values())]
+    if len(shared) > 1 and len(best) == len(shared) and _BUT.search(text) is not None:
+        best = best[-1:]
     return best[0] if len(best) == 1 and len(best[0]) == 1 else None
 
 

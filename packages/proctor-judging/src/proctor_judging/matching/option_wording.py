@@ -34,6 +34,7 @@ NO_FAULT = compile_later(r"(?:没有?|无)(?:任何|什么)?(?:语病|毛病|错
 THE_OTHERS_HAVE = compile_later(
     r"都?有(?:语病|毛病|错误|问题|瑕疵)[，,；;]?(?:而|只有|唯有)?([A-H])(?:项)?(?:却|则)?没有(?=[，。；]|$)"
 )
+AT_THE_END = compile_later(r"[—–]\s?\(?([A-H])\)?[\s.。]*$")
 ASKED_QUALITY = compile_later(r"([\u3400-\u9fff]{3,16}的)(?:一[项组个])?(?:是|为)\s?(?=[A-H])")
 THE_ONE = compile_later(
     r"\bthe (?:only )?(?:one|option|exception|odd one out|[a-z]+)(?:,)? (?:that|which|who)(?P<denied>\s(?:(?:is|does|are|do|was|has|can)(?:n['’]t| not)|cannot|can['’]t|never)\b)?"
@@ -71,6 +72,7 @@ def plain_wording(text: str, question: str, *, wrong_wanted: bool) -> str:
     text = SO_IS.sub(r"\g<verb> \g<said>\g<rest> and \g<letters> is \g<said>", text)
     text = IF_IT_WERE.sub(" ", text)
     text = NO_FAULT.sub("正确", THE_OTHERS_HAVE.sub(r"都错误，\1正确", text))
+    text = AT_THE_END.sub(r": the answer is \1", text)
     thing = ASKED_THING.search(interrogative(question))
     if thing is not None:
         text = re.sub(rf"(?i:\b{re.escape(thing[1])}) (?=[A-H]\b)", "option ", text)

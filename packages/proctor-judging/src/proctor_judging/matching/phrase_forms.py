@@ -99,6 +99,8 @@ def _longer(tokens: Sequence[Token], span: tuple[int, int], text: str, gap: Gap)
         at = start - 1 if tokens[start - 1].kind == "verb" else start - 2
         if tokens[at].word.endswith("ing"):
             yield text[tokens[at].start : tokens[end - 1].end]
+        if at and tokens[at - 1].word == "to" and tokens[at].kind == "verb":
+            yield from (text[tokens[at - 1].start :].strip(" .!"), text[tokens[at].start :].strip(" .!"))
 
 
 def named_again(base: str, clause: str) -> Iterable[str]:

@@ -9,8 +9,11 @@ from collections.abc import Sequence
 
 from proctor_judging.matching.asked import QuestionForm
 from proctor_judging.matching.contradictions import contradicts
+from proctor_judging.matching.noun_phrases import says_otherwise
+from proctor_judging.matching.number_words import with_digits
 from proctor_judging.matching.patterns import compile_later
 from proctor_judging.matching.question_words import echo, stem
+from proctor_judging.matching.sentences import DOUBT
 from proctor_judging.matching.text import negations
 
 AMOUNT = r"(?=(?:a |an |about |exactly |only |just )?[-−+$€£¥]?\d)"
@@ -25,6 +28,9 @@ THINKS_FIRST = compile_later(
     r"(?:not )?to be confused",
     re.IGNORECASE,
 )
+ON_ANOTHER = compile_later(
+    r",\s(?:on the other hand|by contrast|in contrast|conversely|by comparison|meanwhile),", re.IGNORECASE
+)
 SCENE = compile_later(
     r"(?:although|though|even though|while|whereas|even if|ever since|since|despite|in spite of|instead of|rather than|unlike|contrary to|compared (?:to|with)|"
     r"after|before|until|when|whenever|because of|following|given|once|prior to|besides|apart from|aside from|as opposed to|in addition to|starting from|out of)\b"
@@ -32,9 +38,21 @@ SCENE = compile_later(
     re.IGNORECASE,
 )
 PARTICIPLE = compile_later(r"[A-Z][a-z]{2,14}(?:ing|ed)\s[^,;.]{2,100},\s(?=(?:the|a|an|it|he|she|they|we)\b|[A-Z])")
+OTHERS_THINK = compile_later(
+    r"(?:many|some|most|people|everyone|everybody|others|you|one|it['’]?s? (?:is )?(?:often|sometimes|commonly|widely)|often|sometimes|commonly|the (?:crowd|press|media|polls))\b[^;.]{1,160}?,? (?:but|yet|however,?) (?=[^,;.]*\w)",
+    re.IGNORECASE,
+)
+BY_SOMEONE = compile_later(r"^\w+(?:ed|en|own|n|t) by (?=[A-Z])[^,]{2,80}")
+ASIDE = compile_later(
+    r",\s(?:(?:the|an?) (?:[a-z][\w-]+ ){1,3}(?:of|to|in|for|and)\s[^,;]{1,140}|(?:who|whom|whose|which|where)\s[^,;]{1,140}|[A-Z][\w'.]+(?: [A-Z][\w'.]+)*['’]s [a-z][\w -]{1,40}|n[ée]e\s[^,;]{1,60}),\s(?=[a-z])"
+)
 RIVAL = compile_later(
     r",?\s(?:(?:rather than|instead of|unlike|as opposed to|in contrast (?:to|with)|compared (?:with|to)|as against|against|versus|vs\.?|ahead of|up from|down from|followed by|of which|of whom|including|with some|with a few|"
     r"not counting|(?:twice|half|(?:two|three|four|five|ten|\d+) times|just) as \w+ as|née|with [A-Z][\w']+ (?:in|coming|finishing|as) )|before (?:that|it),?|(?:that|which)(?=\s(?:takes?|costs?|weighs?|lasts?|seats|holds)\s))\s?(?=\S)([^,;.]{1,80}(?:,\s(?:which|who)\s[^,;.]{1,80})?)(?=[,;.]|$)",
+    re.IGNORECASE,
+)
+CLEFT = compile_later(
+    r"(?:(?:in fact|actually|so|and|but),?\s)?it (?:was|is|were|'s|has been) (?P<name>[A-Z][^,;:]{0,60}?)(?P<rival>, not [^,]{1,40},)? (?:who|that|which|whom) (?P<rest>[^;]{2,120})",
     re.IGNORECASE,
 )
 PASSIVE_RECEIVER = compile_later(
@@ -76,16 +94,34 @@ LEADS_TO = compile_later(
 COORDINATED = compile_later(
     r";\s|,?\s(?:and|but|while|whereas|though|although)\s(?=(?:it|he|she|they)\s\w|(?:(?:it|he|she|they|his|her|its|their|the|my|our|a|an)\s)?(?:[A-Za-z'’]+\s){1,4}?(?:is|are|was|were|has|had|(?-i:[a-z]+(?:s|ed))|came|went|took|began|fell|rose)\b)|,\s(?=\w+ (?:years?|months?|days?|weeks?) (?:after|before)\b)"
 )
+NOT_BUT = compile_later(
+    r"(?:n['’]t|\snot)\s(?:an?\s)?[^,.;]{1,60}(?:,\s(?:as|which|though|although)\s[^,;.]{1,60})?,\s(?:but|rather|it(?:'s| is| was))\s(?:rather\s|instead\s)?(?=\w)",
+    re.IGNORECASE,
+)
 NOT_MEANT = compile_later(r"\s?[(](?:not|don['’]t|do not|never)\b[^()]{1,120}[)]", re.IGNORECASE)
 ITALIC = compile_later(r"(?<![\w*])\*(\w[^*\n]{0,60})\*(?![\w*])")
 THEREFORE = compile_later(
     r"\b(?P<is>is|was|are|were|equals|must be) (?:therefore|thus|hence|consequently)\b", re.IGNORECASE
 )
 TODAY = compile_later(r"\b(?:today|now|currently|nowadays|these days|at present|at the moment)\b", re.IGNORECASE)
+THEN = compile_later(
+    r"\b(?:when it (?:was|opened)|originally|at first|initially|in the past|previously|formerly|back then|used to)\b",
+    re.IGNORECASE,
+)
 ASKS_PAST = compile_later(r"\b(?:was|were|did|had|originally|used to)\b", re.IGNORECASE)
 FROM_UNTIL = compile_later(r"\bfrom (?P<start>[^,;.]{1,20}?) (?:to|until|till) (?P<end>[^,;.]{1,20})$", re.IGNORECASE)
 ASKS_END = compile_later(r"\b(?:clos|end|finish|complet|stop|conclud|over\b|until)", re.IGNORECASE)
 ASKS_START = compile_later(r"\b(?:open|start|begin|began|commenc)", re.IGNORECASE)
+MOVED = compile_later(
+    r"\b(?:moved|pushed|brought|shifted|postponed|rescheduled|delayed|changed|put)(?: \w+)? from ", re.IGNORECASE
+)
+BY_NAME = compile_later(r"\b(?:an?|the|one) [\w -]{1,30}? (?:by the name of|named|called) (?=[A-Z])")
+ASKS_KIND = compile_later(
+    r"\b(?:what|which) (?:kind|type|sort|animal|breed|species|profession|job|instrument|sport|material)\b",
+    re.IGNORECASE,
+)
+THOUGH = compile_later(r",\s(?:though|although|even though|whereas)\s.{3,160}$", re.IGNORECASE)
+ASKS_NEXT = compile_later(r"\b(?:succe|follow|after|next)", re.IGNORECASE)
 NAMELY = compile_later(
     r".{3,200}?(?:,|;|\s[—–-])\s(?:i\.e\.|namely|viz\.?|in other words|to wit),? (?:in |on |at )?(?P<answer>[^;,]{1,80})"
 )
@@ -97,6 +133,19 @@ YEARS_AFTER = compile_later(
     r",\s(?:\S+\s){1,2}(?:years?|months?|weeks?|days?|decades?|centuries) (?:after|before|later than|earlier than)\s[^;.]{2,100}",
     re.IGNORECASE,
 )
+SAID_BY_ME = compile_later(
+    r",\s(?:I(?:'d| would) say|of course|obviously|naturally|no doubt|for sure|if you ask me|to be precise|to be exact)\W*$",
+    re.IGNORECASE,
+)
+AND_A_HALF = compile_later(
+    r"\b(?P<count>an?|one|\d+)\s(?P<unit>hour|day|year|month|week|minute|mile|metre|meter|kilometre|litre|kilo)s? and a half\b",
+    re.IGNORECASE,
+)
+FOR_EVERY = compile_later(
+    r"(?:.*?\b)?(?:for (?:every|each) (?P<n1>\w+) (?P<a1>\w+),? there (?:are|is|were) (?P<m1>\w+) (?P<b1>\w+)|(?P<n2>\w+) (?P<a2>\w+) (?:for|to) (?:every|each) (?P<m2>\w+) (?P<b2>\w+))\W*",
+    re.IGNORECASE,
+)
+ASKS_RATIO = compile_later(r"\bratio of (?:the )?(?P<first>\w+) to (?:the )?(?P<second>\w+)", re.IGNORECASE)
 BRACKETED = compile_later(r"\s\((?:equivalent to|which is|i\.e\.|or|that is)[^()]*\)", re.IGNORECASE)
 ARROW = compile_later(r"^[^A-Za-z]{1,60}(?:→|->|⇒|=>)\s?(?P<answer>[-−]?[$€£]?\d[\d.,]*(?:\s?[%\w°²³]{1,6})?)\W*$")
 WORD = compile_later(r"[A-Za-z]+")
@@ -112,10 +161,17 @@ def plain_prose(sentences: Sequence[str], asked: QuestionForm) -> list[str]:
     >>> plain_prose(["Instead of tea, he drinks milk"], read_asked("What does he drink?"))
     ['he drinks milk']
     """
-    kept = [sentence for sentence in sentences if not THINKS_FIRST.match(sentence)] or sentences
+    kept = [
+        sentence for sentence in sentences if not THINKS_FIRST.match(sentence) and not ON_ANOTHER.search(sentence)
+    ] or sentences
     if asked.kind == "moment":
         kept = [YEARS_AFTER.sub("", sentence) for sentence in kept if len(sentence) <= LONGEST]
-    return [_plain(_on_subject(sentence, asked), asked) for sentence in kept]
+    return [sentence if _is_left(sentence) else _plain(_on_subject(sentence, asked), asked) for sentence in kept]
+
+
+def _is_left(sentence: str) -> bool:
+    """True of a sentence that is too long to read, and of one whose doubt would be lost with its first clause."""
+    return len(sentence) > LONGEST or DOUBT.search(sentence) is not None
 
 
 def _on_subject(sentence: str, asked: QuestionForm) -> str:
@@ -124,7 +180,7 @@ def _on_subject(sentence: str, asked: QuestionForm) -> str:
     A clause that says the opposite of the question is about something else.
     """
     now = [clause for clause in sentence.split(", ") if TODAY.search(clause) and any(map(str.isdigit, clause))]
-    if len(now) == 1 and not ASKS_PAST.search(asked.clause):
+    if len(now) == 1 and THEN.search(sentence.replace(now[0], "")) and not ASKS_PAST.search(asked.clause):
         return now[0]
     clauses = [clause for clause in COORDINATED.split(sentence) if clause.strip()]
     if asked.kind == "truth" or len(clauses) < 2:
@@ -136,6 +192,8 @@ def _on_subject(sentence: str, asked: QuestionForm) -> str:
     numbered = [clause for clause in clauses if any(map(str.isdigit, clause))]
     agreeing = [clause for clause in numbered if not contradicts(clause, asked.clause)] or numbered
     words = {word for word in asked.stems if not word.isdigit()}
+    if asked.kind == "moment" and len(agreeing) > 1 and says_otherwise(sentence, asked.clause):
+        return sentence
     shared = [len(words & echo(clause)) for clause in agreeing]
     best = [clause for clause, count in zip(agreeing, shared, strict=True) if count == max(shared)]
     return best[0] if len(best) == 1 and (asked.kind == "moment" or max(shared)) else sentence
@@ -146,15 +204,28 @@ def _plain(sentence: str, asked: QuestionForm) -> str:
     if (therefore := THEREFORE.search(sentence)) is not None:
         sentence = "So " + sentence[: therefore.end("is")] + sentence[therefore.end() :]
     if asked.kind == "moment" and (during := FROM_UNTIL.search(sentence)) is not None:
-        if ASKS_END.search(asked.clause):
+        if MOVED.search(sentence) or ASKS_END.search(asked.clause):
             return f"So it is {during['end']}"
         if ASKS_START.search(asked.clause):
             return f"So it is {during['start']}"
+    if ASKS_KIND.search(asked.clause) is None:
+        sentence = BY_NAME.sub("", sentence)
+    if asked.kind != "truth" and (though := THOUGH.search(sentence)) is not None:
+        main = sentence[: though.start()]
+        if len(echo(main) & asked.stems) >= len(echo(though[0]) & asked.stems) and len(main.split()) > 2:
+            sentence = main
+    sentence = NOT_BUT.sub(" ", sentence, count=1)
+    sentence = AND_A_HALF.sub(_half, SAID_BY_ME.sub("", sentence))
+    if (ratio := _ratio(sentence, asked)) is not None:
+        return ratio
     if asked.kind != "truth" and (but := BUT_ONLY.fullmatch(sentence)) is not None:
         sentence = but["rest"]
-    sentence = _without_scene(sentence, asked)
+    sentence = _without_scene(_without_others(sentence), asked)
+    sentence = ASIDE.sub(" ", sentence)
     sentence = _without_rival(sentence, asked)
     sentence = IS.sub("is ", sentence)
+    if (cleft := CLEFT.fullmatch(sentence)) is not None and not negations(cleft["rest"]):
+        return f"{cleft['name']} {cleft['rest']}"
     for pattern in (NAMELY, PASSIVE_RECEIVER, HOLDS_IT, GIVEN_NAME, WHAT_IS, IT_IS):
         match = pattern.fullmatch(sentence) or (pattern.match(sentence) if pattern is PASSIVE_RECEIVER else None)
         if (
@@ -181,6 +252,9 @@ def _without_scene(sentence: str, asked: QuestionForm) -> str:
         if scene is None or asked.kind == "truth":
             continue
         rest = sentence[scene.end() :]
+        done = BY_SOMEONE.match(sentence)
+        if done is not None and stem(done[0].partition(" ")[0]) in asked.stems - echo(rest):
+            return "It was " + re.split(r" and ", done[0][:1].lower() + done[0][1:])[0]
         first = scene[0].partition(" ")[0]
         if pattern is PARTICIPLE and first.endswith("ed") and stem(first) in map(stem, WORD.findall(asked.clause)):
             return "It was " + scene[0][:1].lower() + scene[0][1:].rstrip(", ")
@@ -192,10 +266,34 @@ def _without_scene(sentence: str, asked: QuestionForm) -> str:
 def _without_rival(sentence: str, asked: QuestionForm) -> str:
     """Return a sentence without what it sets aside; what it sets aside where the question is about that."""
     rival = RIVAL.search(sentence)
-    if rival is None or not rival.start():
+    if rival is None or not rival.start() or (ASKS_NEXT.search(asked.clause) and "followed" in rival[0]):
         return sentence
     rest = sentence[: rival.start()] + sentence[rival.end() :].removeprefix("," if rival[0][0] == "," else "")
     numbers = any(char.isdigit() for char in rival[1])
     if numbers and echo(rival[1]) & asked.stems - echo(rest):
         return rival[1]
+    if numbers and asked.kind == "truth":
+        return sentence
     return rest
+
+
+def _without_others(sentence: str) -> str:
+    """Return a sentence without what others think, where it says better: `Many say Rome, but it is Paris`."""
+    others = OTHERS_THINK.match(sentence)
+    return sentence if others is None else sentence[others.end() :]
+
+
+def _half(found: re.Match[str]) -> str:
+    """Return `1.5 hours` for `an hour and a half`."""
+    return f"{found['count'] if found['count'].isdigit() else 1}.5 {found['unit']}s"
+
+
+def _ratio(sentence: str, asked: QuestionForm) -> str | None:
+    """Return `It is 3:2` of `3 cats for every 2 dogs`, in the order of the question."""
+    wanted, said = ASKS_RATIO.search(asked.clause), FOR_EVERY.match(sentence)
+    if wanted is None or said is None:
+        return None
+    parts = {stem(said[f"a{form}"]): said[f"n{form}"] for form in "12" if said[f"a{form}"]}
+    parts |= {stem(said[f"b{form}"]): said[f"m{form}"] for form in "12" if said[f"b{form}"]}
+    first, second = (parts.get(stem(wanted[name])) for name in ("first", "second"))
+    return f"It is {with_digits(first)}:{with_digits(second)}" if first and second else None

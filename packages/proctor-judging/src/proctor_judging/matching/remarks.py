@@ -31,6 +31,7 @@ def before_remark(sentence: str) -> str:
     remark = remark.strip()
     if not comma or REMARK.match(remark) is None:
         return ""
+    head = head.strip()
     name = BRACKET.sub("", head)
     is_short = len(name.split()) <= FEW_WORDS
     is_name = (

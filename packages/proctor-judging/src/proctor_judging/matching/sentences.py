@@ -12,6 +12,9 @@ LONGEST = 400  # characters of a sentence that is read
 MOST_SENTENCES = 30
 LONGEST_FIRST_LINE = 80
 ITEM = compile_later(r"\s*(?:[-*•·]|\(?\d{1,2}[.)、])\s*\S")
+EXPLANATION = compile_later(
+    r"\n\W*(?:explanation|reason(?:ing)?|note|rationale|解析|解释|说明|理由|原因|注)\W{0,4}[:：]", re.IGNORECASE
+)
 SENTENCE_END = compile_later(
     rf"(?:^[A-Za-z]{{1,2}}|(?<=[a-z]\s)[A-Z])\.(?=\s(?:The|It|Its|This|That|In|For|A|An|As|So|You|They|Therefore|Thus|Hence)\b)|(?<![.\s][A-Za-z])(?<!^[A-Za-z])[.!?]+[\"'”’)*]*(?=\s+[^\s=×*+/])|[。！？!?]+[”」）]?(?=[{HAN}A-Z\d\"“*`\x01])|\n+|[;；]"
 )
@@ -74,9 +77,16 @@ OTHERS_SAY = compile_later(
     r"too (?:high|low|big|small|large|few|many|much|long|short)|neither|either|nor|unless|deny|denied|rul(?:e|ed|ing) out|exclud(?:e|ed|ing)|anything but|far from|fails?|failed|hardly|barely|refus(?:e|es|ed) to|declin(?:e|es|ed) to|(?:stopped|ceased)(?= \w+ing)|avoid(?:s|ed)?|(?:almost|nearly) [a-z]+ed)\b|"
     r"是否|曾经|曾是|(?<![所没具])有人|误以为|据称|(?<![可足加])以为|的话|假设|假如|如果|(?<![主只重])要是|错误|排除|除了|除外|以外|而非|怀疑", re.IGNORECASE
 )  # fmt: skip
+# `Not Rome.`, before what it is
+DENIAL = compile_later(
+    r"not\s(?!(?:true|correct|right|really|at all)\b)[^.,;]{1,40}|(?:不是|并非)(?!.*的是)[^，,。]{1,20}", re.IGNORECASE
+)
 NUMBERED = compile_later(r".{0,6}\bno\s+\d", re.IGNORECASE)
 FEW_WORDS = compile_later(r"\s*(?:\S+\s*){0,4}(?<![.!])")
 NUMBER_OF_ITEM = compile_later(r"\s*\d{1,2}\.")
+NOT_TO_BE = compile_later(
+    r"[(（](?:not to be \w+ with|not|不是|并非)\s?[^)）]*(?<!sure)(?<!certain)[)）]\s?$", re.IGNORECASE
+)
 TAKEN_BACK = compile_later(r"\b(?:incorrect|wrong|false|not|no|maybe|perhaps|guess)\b|[?？]|错|不", re.IGNORECASE)
 CONDITION = compile_later(r"(?:before|until)\b|if\b.{0,200}\b(?:were|would|had)\b", re.IGNORECASE)
 CONTRAST = (
@@ -154,12 +164,21 @@ CLAUSE = compile_later(
 )
 
 
-def statements(reply: str) -> list[str]:
-    """Return the sentences of a reply without questions and slips; none for a list, as its items are equal."""
+def statements(reply: str, *, denials: bool = False) -> list[str]:
+    """Return the sentences of a reply without questions, slips and explanations; none for a list, as its items are equal.
+
+    Args:
+        reply: the reply.
+        denials: keep `Not on Sundays.`, which answers a question for yes or no.
+    """
     lines = [line for line in reply[-MOST_CHARACTERS:].splitlines() if line.strip()]
     if len(lines) > 1 and all(map(ITEM.match, lines)):
         return []
-    return [sentence for sentence in split(corrected(reply)) if not QUESTION.search(sentence)]
+    text = corrected(reply)
+    if (match := EXPLANATION.search(text)) is not None and text[: match.start()].strip():
+        text = text[: match.start()]
+    said = [sentence for sentence in split(text) if not QUESTION.search(sentence)]
+    return said if denials else [sentence for sentence in said if not DENIAL.fullmatch(sentence)] or said
 
 
 def corrected(reply: str) -> str:
@@ -256,6 +275,7 @@ def plain_statement(sentence: str) -> str | None:
     sentence = GIVEN.sub("", sentence)
     if (conclusion := list(SO.finditer(sentence))) and sentence[conclusion[-1].end() :].strip():
         sentence = sentence[conclusion[-1].end() :]
+    sentence = NOT_TO_BE.sub("", sentence)
     for pattern, instead in CONTRAST:
         sentence = pattern.sub(instead, sentence)
     aside = ASIDE.search(sentence)

@@ -10,12 +10,15 @@ from proctor_judging.matching.amounts import (
     CURRENCIES,
     END_OF_NOUN,
     LONE_ONE,
+    OUT_OF,
+    ROSE_FROM,
+    SPAN,
     SUBJECT,
     YEAR,
     AmountSpan,
     amount_spans,
 )
-from proctor_judging.matching.asked import QuestionForm
+from proctor_judging.matching.asked import MEASURES, QuestionForm
 from proctor_judging.matching.contradictions import contradicts
 from proctor_judging.matching.dates import read_moments
 from proctor_judging.matching.number_words import with_digits
@@ -27,6 +30,12 @@ from proctor_judging.matching.text import tidy
 
 NOUN = 40
 BRACKETED_UNIT = compile_later(r"(?<=\d)\s?\(((?:[a-zA-Zμ°℃%]|[\u3400-\u9fff]){1,6}(?:[²³]|\^[23])?(?:/[a-z]{1,3})?)\)")
+HAN_ROSE_FROM = compile_later(r"[从由][^，。,]{1,20}?[涨升降跌增减调提落变扩缩滑攀][\u3400-\u9fff]{0,2}?[到至为]了?")
+SHARE = compile_later(r"[%/]|per ?cent")
+ASKS_SHARE = compile_later(
+    r"\b(?:percent\w*|per cent|share|proportion|fraction|probability|rate)\b|百分|占|比例|概率|几成|[^效频功]率",
+    re.IGNORECASE,
+)
 MOMENTS = (
     (compile_later(r"\btime\b|几点|何时", re.IGNORECASE), compile_later(r":|[点點时時]|[ap]\.?m|past|to ")),
     (compile_later(r"\byear\b|哪一?年|年份", re.IGNORECASE), compile_later(r"[12]\d{3}|\d年|\bBC|\bAD|公元")),
@@ -45,12 +54,16 @@ def stated_amounts(sentences: Sequence[str], asked: QuestionForm, question: str)
         else set()
     )
     answering = chosen([with_digits(sentence) for sentence in sentences], asked.clause)
+    if answering and SPAN.fullmatch(with_digits(answering[-1])):
+        answering = answering[-1:]  # a line that is nothing but an amount concludes
     for sentence in reversed(answering):
         plain = plain_statement(sentence)
         if plain is None or contradicts(plain := asked_clause(plain, asked.clause), asked.clause):
             if any(True for _ in amount_spans(with_digits(sentence))):
                 return None
             continue
+        plain = HAN_ROSE_FROM.sub("为", ROSE_FROM.sub(r"\1 to ", with_digits(BRACKETED_UNIT.sub(r" \1", plain))))
+        plain = OUT_OF.sub("", plain)
         if spans := _answering_spans(plain, given, asked):
             if not all(span.sure for span in spans):
                 return None
@@ -66,6 +79,8 @@ def _answering_spans(plain: str, given: Collection[str], asked: QuestionForm) ->
     before = plain[: complement[-1].start()] if complement and COMPARATIVE.match(after) else ""
     in_complement = any(True for _ in amount_spans(after))
     for part, whole in ((before, False), (after, False), (plain, True)):
+        if whole and after and not asked.clause and "=" in plain and in_complement:
+            break  # `60 km/h × 2 h = 120 km` is about kilometres
         separate = complement and CLAUSE.search(plain[: complement[-1].start()])
         if whole and after and not (separate or in_complement or SUBJECT.match(plain)):
             break  # of `The element with number 79 is gold` the number is no answer
@@ -87,6 +102,7 @@ def _narrowed(spans: list[AmountSpan], sentence: str, given: Collection[str], as
         lambda those: [
             span for span in those if BEFORE_CHANGE.search(asked.clause) or not SET_UP.search(sentence[: span.start])
         ],
+        lambda those: [span for span in those if span.start >= _end_of_measure(sentence, asked)],
         lambda those: [span for span in those if not LONE_ONE.match(span.text)],
         lambda those: [span for span in those if asked.kind == "moment" or not YEAR.fullmatch(span.text.rstrip("年"))],
         lambda those: _counted(those, sentence, asked),
@@ -96,17 +112,26 @@ def _narrowed(spans: list[AmountSpan], sentence: str, given: Collection[str], as
     return spans
 
 
+def _end_of_measure(sentence: str, asked: QuestionForm) -> int:
+    """Return where the last measure that is asked for ends, as in `当x=2时取最小值-1`; 0 without one."""
+    measures = [match for match in MEASURES.finditer(sentence) if match[0].casefold() in asked.clause.casefold()]
+    return measures[-1].end() if measures else 0
+
+
 def _fitting(spans: list[AmountSpan], asked: QuestionForm) -> list[AmountSpan]:
     """Return the amounts of the kind that is asked for; none if no kind is."""
     if asked.kind == "moment":
         wanted = next((form for pattern, form in MOMENTS if pattern.search(asked.clause)), None)
         moments = [span for span in spans if YEAR.fullmatch(span.text.rstrip("年")) or read_moments(tidy(span.text))]
         return [span for span in moments if wanted is not None and wanted.search(span.text)] or moments
+    if asked.kind != "amount":
+        return spans
     pairs = [(span, read_quantity(tidy(span.text))) for span in spans]
     same_unit = [span for span, amount in pairs if amount is not None and amount.unit in asked.units]
     kinds = [unit.dimensions for unit in asked.units] + list(CURRENCIES if asked.money else ())
     same_kind = [span for span, amount in pairs if amount is not None and amount.unit.dimensions in kinds]
-    return same_unit or same_kind or [span for span in spans if not read_moments(tidy(span.text))]
+    shares = [span for span in spans if SHARE.search(span.text)] if ASKS_SHARE.search(asked.clause) else []
+    return same_unit or same_kind or shares or [span for span in spans if not read_moments(tidy(span.text))]
 
 
 def _counted(spans: list[AmountSpan], sentence: str, asked: QuestionForm) -> list[AmountSpan]:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from proctor_judging.matching.amounts import SPAN
+from proctor_judging.matching.amounts import COMPARED, SPAN
 from proctor_judging.matching.asked import QuestionForm
 from proctor_judging.matching.contradictions import contradicts
 from proctor_judging.matching.patterns import compile_later
@@ -33,6 +33,7 @@ CUT = compile_later(
 AGENT = compile_later(
     rf"由([{HAN}·]{{2,12}}?)(?:所|等)?(?:负责|管理|运营|主办|承办|[研拍谱翻画雕策撰编写著作创发建设提导主执担完组构制绘演](?![家者师人始]|曲家)|合著|生产|出版|引起|造成|导致|引发|驱动|驾驶|赞助)|(?:出自|是)([{HAN}·]{{2,12}}?)(?:之手|笔下|的(?:作品|著作|代表作|小说|诗|《)|(?:创作|写|著|谱写|执导|拍摄|绘制|发明|设计|建造|主演|演唱)的)"
 )
+TITLED = compile_later(r"《[^《》]{1,40}》")
 EPITHET = compile_later(  # the Dutch painter Vincent van Gogh, 唐代诗人李白
     r"^(?=the |an? |[A-Z])(?:the |an? )?(?:[A-Z]\w+(?:-[A-Za-z]+)? )?(?:(?!of|except|besides|before|since|until|beyond|over|under|near|after|than|by|to|from|with|and|or|not|like|in|on|at|for|but|is|was|called|named|da|de|di|van|von|del|bin|al|der)[a-z-]+ ){1,3}(?=[A-Z])"
     rf"|^[{HAN}]{{0,10}}?(?:家|员|诗人|学者|将军|皇帝|总统|教授|导演|歌手|演员|选手|城市|省会|首都)(?=[{HAN}·]{{2,8}}$)"
@@ -55,6 +56,8 @@ SHIP = compile_later(r"(?:HMS|USS|RMS|SS|MV|HMCS|USNS) (?=[A-Z])")
 ENDED = compile_later(
     rf"(?<=[{HAN}]{{2}})作为[{HAN}]{{1,8}}$|(?:的|(?:所)?(?:写|著|作|写的|创作|发明|发现|创立|建立|提出)的?|的(?:作品|著作)|(?<=[{HAN}]{{2}})(?:[中里内上]|夺得?|获得?|赢得?|荣获))$|,(?=[{HAN}]).*$"
 )
+# the subject
+ASKS_WHO = compile_later(r"(?:who|which|what (?!(?:do|does|did|is|are|was|were|has|have|had)\b))|谁", re.IGNORECASE)
 WHO = compile_later(
     r"\b(?:who|whom|whose)\b|\b(?:author|painter|writer|composer|inventor|scientist|person|man|woman)\b", re.IGNORECASE
 )
@@ -81,10 +84,13 @@ QUOTED = compile_later(r"^[^\"]*[\"]([^\"]{1,60})[\"]\W*$")
 LABELLED = compile_later(
     rf"(?!step|case|note|步骤|第)(?:[^\W\d_][\w '-]{{0,30}}|[{HAN}]{{1,12}})\s?[：:]\s*(?=\S)", re.IGNORECASE
 )
+BY = compile_later(r"\bby\s([^,;]{1,80})")
 PLURAL = compile_later(r"(?<=\b[a-z]{3})s$|(?<=\b[a-z]{4})s$|(?<=\b[a-z]{5})s$|(?<=[a-z]{6})s$")
 LEADING_NAME = compile_later(
     rf"^((?:[Tt]he )?[A-Z][\w'’.-]*(?: (?:of |the |de |van )?[A-Z][\w'’.-]*){{0,4}}), (?=at\b|with\b|a\b|an\b|the\b|in\b|about\b|\d)|^([{HAN}·]{{2,12}})[，,](?=海拔|全长|位于|面积|人口|高|约)"
 )
+DOES = compile_later(r"^((?:[Tt]he )?[A-Z][\w'’.-]*(?: (?:of |the |de |van |da |von )?[A-Z][\w'’.-]*){0,4}) (\w+)")
+WINS = frozenset(["beat", "defea", "won", "win", "prevai", "did", "do"])
 HAN_AGENT_END = compile_later(
     rf"(?<=[{HAN}]{{2}})(?:应|于|在|所|因|受|率先|首次|首先|创作|发明|发现|提出|编写|[（(]).*$"
 )
@@ -93,10 +99,16 @@ HAN_COUNTRY = compile_later(
 )
 HAN_MODIFIER = compile_later(rf"^[^，。]{{1,24}}的(?=[{HAN}·《]{{2,14}}》?$)")
 PLACE_OF = compile_later(r", (?:[A-Z][\w-]+(?: [A-Z][\w-]+)?)$")
+HAN_AT = compile_later(
+    rf"[在于]([{HAN}·]{{2,12}}?)(?:[中里内上])?(?:举办|举行|召开|进行|发生|出生|去世|成立|完成|上市|签署)"
+)
 HAN_REST = compile_later(rf"[{HAN}]{{1,4}}$")
+MOMENT_LIKE = compile_later(r"[年月日时点]|期间")
+HAN_COMPARED = compile_later(rf"^([{HAN}A-Z]{{1,8}})比[{HAN}A-Z]{{1,8}}?([大高多长早快重贵强远宽厚深轻小矮少短晚慢便])")
 ABBREVIATED = compile_later(
     r"\s?[(（](?:(?:also (?:known as|called)|abbreviated(?: as)?|symbol|又称|简称|也称|即|符号)[:：]?\s?)?([A-Z][A-Za-z\d.&_-]{0,9}|[\u3400-\u9fff]{2,8})[)）]"
 )
+REGION = compile_later(r", [A-Z][\w'’-]+(?: [A-Z][\w'’-]+)?(?=[,.]|$)")
 BRACKETED = compile_later(r"(?:\s\(|(?<=[\u3400-\u9fff])\(|\s?（)[^()（）]{1,60}[)）]$")
 COMPANY = compile_later(r",? (?:Inc|Corp|Corporation|Ltd|LLC|plc|GmbH|AG|Co)\.?$|(?<=[\u3400-\u9fff]{2})(?:公司|集团)$")
 LAST_NAME = compile_later(r"^[^·]+·(?=[^，。]{1,12}$)")
@@ -137,7 +149,7 @@ def read_words(sentence: str, asked: QuestionForm) -> StatedWords:
             chain.append(text)
         elif text in chain[0] and chain[-1] in text:
             chain.insert(next(at for at, other in enumerate(chain) if other in text), text)
-    forms = [*chain, *_explained(chain, sentence)]
+    forms = [*chain, *_explained(chain, sentence), *(_with_region(chain, sentence) if asked.kind == "words" else ())]
     return StatedWords(tuple(dict.fromkeys([*forms, *shorter_names(forms, asked)])), bool(direct))
 
 
@@ -151,13 +163,27 @@ def shorter_names(forms: Sequence[str], asked: QuestionForm) -> Iterable[str]:
             yield form.rpartition(" ")[2]
 
 
+def _with_region(chain: Sequence[str], sentence: str) -> Iterable[str]:
+    """Yield a place with the region that follows it: `Warsaw, Poland` of `born in Warsaw, Poland, in 1867`."""
+    for text in chain[-1:]:
+        at = sentence.find(text)
+        region = REGION.match(sentence, at + len(text)) if at >= 0 and text[:1].isupper() else None
+        if region is not None:
+            yield text + region[0]
+
+
 def _explained(chain: Sequence[str], sentence: str) -> Iterable[str]:
     """Yield the other name that follows a claimed one in brackets: `Cu` of `copper (Cu)`, `WHO` of `世界卫生组织（WHO）`."""
     for text in chain:
         at = sentence.find(text)
         other = ABBREVIATED.match(sentence, at + len(text)) if at >= 0 else None
-        if other is not None:
+        if other is not None and _is_short_name(other[1]):
             yield other[1]
+
+
+def _is_short_name(text: str) -> bool:
+    """True for an abbreviation or a Chinese name, but not for the country of a city."""
+    return not text.isascii() or sum(map(str.isupper, text)) * 2 >= len(text)
 
 
 def aliases(text: str) -> Iterable[str]:
@@ -166,7 +192,7 @@ def aliases(text: str) -> Iterable[str]:
     if bracket is not None and text[: bracket.start()].strip():
         yield text[: bracket.start()].strip()
         other = ABBREVIATED.match(tidy(text), len(tidy(text[: bracket.start()].strip())))
-        if other is not None:
+        if other is not None and _is_short_name(other[1]):
             yield other[1]
 
 
@@ -184,10 +210,26 @@ def _said_directly(sentence: str, plain: str, asked: QuestionForm) -> Iterable[s
     if WHY.search(asked.clause) and (cause := CAUSE.search(sentence)) is not None:
         yield from variants(before_echo(sentence[cause.end() :], asked.clause))
     for agent in AGENT.finditer(plain):
+        works = TITLED.findall(plain[: agent.start()])
+        if works and "《" in asked.clause and works[-1] not in asked.clause:
+            continue  # who wrote something else
         yield from variants(agent[1] or agent[2])
+    who = ASKS_WHO.match(asked.clause) is not None
+    if who or not asked.stems:
+        for by in BY.finditer(plain):
+            if any(map(str.isupper, by[1])):
+                yield from variants(by[1])
     if HOW.match(asked.clause) and (means := MEANS.search(plain)) is not None:
         yield means[0].strip()
         yield from variants(means[1])
+    does = DOES.match(plain) if who else None
+    if does is not None and (stem(does[2]) in asked.stems | WINS) and not echo(does[1]) <= asked.stems:
+        yield does[1]
+    if (at := HAN_AT.search(plain)) is not None and not MOMENT_LIKE.search(at[1]):
+        yield at[1]
+    compared = HAN_COMPARED.match(plain)
+    if compared is not None and compared[2] in asked.clause:
+        yield compared[1]
     if (leading := LEADING_NAME.match(plain)) is not None and COPULA.search(plain) is None:
         yield leading[1] or leading[2]
     copulas = list(COPULA.finditer(plain))
@@ -266,7 +308,12 @@ def _describes(complement: str, subject: str, asked: QuestionForm, copula: str) 
         if compared is not None and stem(compared[1]) not in asked.stems:
             return False  # smaller, where taller was asked
         shared = len(asked.stems & said)
-        enough = shared * 2 >= min(len(asked.stems), len(said)) > 0
+        enough = shared * 2 >= min(len(asked.stems), len(said)) > 0 or (
+            shared > 1
+            and not named & asked.stems
+            and WHO.search(asked.clause) is not None
+            and PERSON.fullmatch(subject) is not None
+        )
         return enough and (said <= asked.stems or len(asked.stems & said) > len(asked.stems & named))
     if "是" in copula:
         return re.search(r"的[^，,]{1,12}$|最|第一", complement) is not None and "的" not in subject
@@ -295,6 +342,8 @@ def _names_in(sentence: str, asked: QuestionForm) -> list[str]:
         before = sentence[max(0, match.start() - 20) : match.start()]
         if re.search(r"\b(?:against|with|over|beat|beating|defeated)(?: the)? $", before):
             continue
+        if re.search(r"\b(?:of|after|near|opposite|like)(?: the)? $", before) or COMPARED.search(before.strip() + " "):
+            return []
         names.append(name)
     fresh = [name for name in names if stem(name.split(" ")[-1]) not in asked.stems]
     return (fresh or names) if not re.search(r"\bor\b", sentence) else []

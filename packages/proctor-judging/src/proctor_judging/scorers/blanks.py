@@ -311,7 +311,7 @@ def _is_same(answer: str, alternatives: Sequence[str], options: BlanksOptions) -
             return True
         if not options.case_sensitive and len(answer) <= LONGEST_VALUE and _same_value(answer, alternative):
             return True
-        if options.min_similarity < 1 and _similar(text, expected, options.min_similarity):
+        if options.min_similarity < 1 and number is None and _similar(text, expected, options.min_similarity):
             return True
     return False
 

@@ -13,7 +13,7 @@ from proctor.core.sentence import say
 from proctor.core.trajectory import Trajectory
 from proctor.scorers.targets import arguable, no_target, targets_of
 from proctor_judging.matching.amount_claims import Amount, read_amounts
-from proctor_judging.matching.amounts import without_unit
+from proctor_judging.matching.amounts import counted_noun, without_unit
 from proctor_judging.matching.asked_amounts import units_asked
 from proctor_judging.matching.extract import final_answer
 from proctor_judging.matching.numbers import read_number
@@ -110,8 +110,11 @@ def _best(amount: Amount, targets: Sequence[str], question: str, options: Answer
 
 
 def _compared(amount: Amount, target: str, question: str, options: AnswerOptions, *, alone: bool) -> AnswerMatch:
-    """Return the verdict on an amount."""
-    text = _of_one(amount.text, question)
+    """Return the verdict on an amount; within a sentence its unit is what was counted when neither target nor question name one."""
+    noun = counted_noun(target)
+    counts = noun and amount.noun.casefold().startswith((noun[:-1] or noun).casefold())
+    text = f"{amount.text}{' ' * noun.isascii()}{noun}" if counts else amount.text
+    text = _of_one(text, question)
     verdict = match_asked(text, target, question, options)
     if verdict.right or options.unit:
         return verdict
