@@ -75,6 +75,7 @@ CASES = {
     "a dynasty by either noun": ("杜甫是哪个朝代的诗人？", "杜甫是唐代诗人，被后人称为“诗圣”。", "唐朝", "宋朝"),
     "a region without what it is": ("中国面积最大的省级行政区是哪个？", "新疆维吾尔自治区，其次是西藏。", "新疆", "西藏"),
     "a capital with its country": ("卢浮宫在哪座城市？", "卢浮宫位于法国首都巴黎，原为王宫。", "法国巴黎", "法国"),
+    "a name of which the question has the first part": ("鲁滨逊漂流记的主人公叫什么？", "答案是鲁滨逊·克鲁索", "鲁滨逊·克鲁索", "星期五"),
     "a weekday that the reply concludes": (
         "短文：“小红周一本来要去爬山，但因为刮风，改到了周四。”小红哪天去爬山？", "小红原定周一去爬山，因为刮风改期了，所以她是周四去爬山的。", "周四", "周一"
     ),

@@ -6,8 +6,11 @@ were used to fit the model of spans, but for `_k` and `_l`, which were only meas
 Each scorer reads a third of the strangers, each stranger is read by some scorer, and `--torture` has every scorer read them all.
 """
 
+import json
+
 import pytest
-from bench.answers import SCORERS, rates, read_corpus
+import simulated
+from bench.answers import DATA, SCORERS, rates, read_corpus
 
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
@@ -168,6 +171,16 @@ def test_replies_that_nobody_read_and_nothing_was_fitted_to_are_scored_right_or_
     assert figures.recall_of_scored >= 0.89
     assert figures.unscored_right / right <= 0.11
     assert figures.unscored_wrong / wrong <= 0.06
+
+
+@pytest.mark.parametrize("lead", ["{}", "答案是{}", "The answer is {}."])
+def test_a_reply_that_is_a_target_and_a_lead_has_a_verdict_of_the_scorer(lead: str) -> None:
+    for file in sorted((DATA / "replies").glob("*/answer_*.jsonl"))[:: 1 if simulated.long else 7]:
+        for line in file.read_text(encoding="utf-8").splitlines():
+            pair = json.loads(line)
+            if isinstance(pair["target"], str):
+                sample = Sample.ask("s", pair["question"], target=pair["target"])
+                assert answer(sample, Trajectory.of(lead.format(pair["target"]))) is not None
 
 
 def _points(scorer: str, question: str, reply: str, target: object) -> float | None:

@@ -141,7 +141,7 @@ def forms_of(text: str, asked: HanQuestion, clause: str) -> Iterable[str]:
             forms += [name for name in dict.fromkeys(shorter) if len(name) > 1 and name not in forms]
             if len(forms) > MOST_FORMS:
                 break
-    forms += [form[:-1] + DYNASTY[form[-1]] for form in forms if kind is not None and form[-1] in DYNASTY]
+    forms += [form[:-1] + DYNASTY[form[-1]] for form in forms if kind is not None and form[-1:] in DYNASTY]
     forms += [AUTONOMOUS.sub("", form) for form in forms if AUTONOMOUS.search(form) is not None]
     forms += [TITLE_OF_CITY.sub(r"\1", form) for form in forms if asked.asks_where and TITLE_OF_CITY.match(form)]
     forms += [
@@ -150,6 +150,7 @@ def forms_of(text: str, asked: HanQuestion, clause: str) -> Iterable[str]:
         if "·" in form
         for part in (LAST_NAME.sub("", form), *((form.partition("·")[0],) if not asked.asks_who else ()))
     ]
+    forms = [form for form in forms if form]
     yield from dict.fromkeys([*forms, *_with_head(forms, asked, clause), *aliases_of(clause, text)])
 
 
