@@ -2,6 +2,9 @@
 
 import pytest
 
+from proctor.core.sample import Sample
+from proctor.core.score import Score, Unscored
+from proctor.core.trajectory import Trajectory
 from proctor_judging.matching.asked import read_asked
 from proctor_judging.matching.contradictions import contradicts
 from proctor_judging.matching.english_replies import read_english_reply
@@ -9,6 +12,7 @@ from proctor_judging.matching.english_spans import read_english_spans
 from proctor_judging.matching.replies import match_claim
 from proctor_judging.matching.verdict import AnswerOptions
 from proctor_judging.matching.weighed_claims import read_weighed_claims
+from proctor_judging.scorers.answer import answer
 
 PASSAGE = "The fox borrowed the tail, which he never gave back. Those who ask him hear nothing.\n\n"
 
@@ -18,6 +22,7 @@ PASSAGE = "The fox borrowed the tail, which he never gave back. Those who ask hi
     [
         (PASSAGE + "Was the tail ever returned?", "truth", "Was the tail ever returned?"),
         (PASSAGE + "Who has the tail?", "words", "Who has the tail?"),
+        (PASSAGE + "Am I right?", "truth", "Am I right?"),
         (PASSAGE + "So did he keep it?", "truth", "So did he keep it?"),
         ('The actor in "When Harry Met Sally..." had what first name?', "", None),
         ("Tell me whether the key has expired.", "truth", None),
@@ -55,6 +60,14 @@ def test_what_is_asked_for(question: str, kind: str, clause: str | None) -> None
         ("It holds the seeds, so no.", False),
         ("A fruit holds the seeds, so this one isn't.", False),
         ("The answer is no longer known.", None),
+        ("Some say the answer is yes, but nobody knows.", None),
+        ("I'm not sure the answer is yes.", None),
+        ("It might be that the answer is yes.", None),
+        ("Many people think the answer is yes.", None),
+        ("If it has seeds, the answer is yes.", None),
+        ("If it has seeds, yes.", None),
+        ("My colleague said: yes.", None),
+        ("Older schoolbooks said yes, but the answer is no: it has seeds.", False),
         ("It may be yes.", None),
     ],
 )  # fmt: skip
@@ -64,10 +77,57 @@ def test_a_yes_or_no_within_a_reply(reply: str, truth: bool | None) -> None:
 
 
 @pytest.mark.parametrize(
+    ("reply", "truth"),
+    [
+        ("Don't worry, you can freeze it.", None),
+        ("Don't hesitate, it freezes well.", None),
+        ("Please don't!! It is bad.", False),
+        ("Don't do that. It is bad.", False),
+    ],
+)
+def test_what_one_may_not_do_is_a_no(reply: str, truth: bool | None) -> None:
+    claims = read_weighed_claims(reply, "Can I freeze cooked rice?")
+    assert [claim.truth for claim in claims.readings] == ([] if truth is None else [truth])
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "Many people think the answer is Paris.",
+        "I'm not sure the answer is Paris.",
+        "It might be that the answer is Paris.",
+        "I doubt that the answer is Paris.",
+    ],
+)
+def test_an_announcement_that_is_doubted_announces_nothing(reply: str) -> None:
+    score = answer(Sample.ask("q", "Which city is it?", target="Paris"), Trajectory.of(reply))
+    assert isinstance(score, Score)
+    assert score.points == 0
+
+
+@pytest.mark.parametrize(
+    ("claim", "target", "is_arguable"),
+    [
+        ("Because the credit limit had been exceeded.", "credit limit exceeded", True),
+        ("Because the credit limit had not been exceeded.", "credit limit exceeded", False),
+        ("It does not carry oxygen to the tissues.", "carrying oxygen", False),
+        ("It carries five red apples.", "carrying three red apples", False),
+    ],
+)
+def test_a_target_of_which_a_claim_has_most_words_is_arguable_unless_it_says_otherwise(
+    claim: str, target: str, is_arguable: bool
+) -> None:
+    score = answer(Sample.ask("q", "Why was it put on hold?", target=target), Trajectory.of(claim))
+    assert isinstance(score, Unscored) is is_arguable
+    assert is_arguable or (isinstance(score, Score) and score.points == 0)
+
+
+@pytest.mark.parametrize(
     ("question", "sentence", "expected"),
     [
         ("What kind of damage is not covered?", "Frost damage is excluded", False),
         ("What kind of damage is covered?", "Frost damage is excluded", True),
+        ("What kind of damage isn't covered?", "Frost damage is excluded", False),
         ("What colour do you get by mixing blue and yellow paint?", "Blue plus yellow gives you green", False),
         ("How many more titles did Graf win than Monica Seles?", "Graf won 13 more than Seles", False),
         ("How many more titles did Graf win than Monica Seles?", "Seles won 13 more than Graf", True),
@@ -84,8 +144,9 @@ def test_what_a_sentence_contradicts(question: str, sentence: str, expected: boo
     [
         ("Who built it?", "It was built by the Inca, probably as an estate for Pachacuti.", "Inca", "Pachacuti"),
         ("Who built it?", "It was built by the Inca, probably.", "", "Inca"),
-        ("What do plants take in?", "They take in carbon dioxide, right?", "carbon dioxide", "right"),
+        ("What do plants take in?", "They take in carbon dioxide, right?", "", "carbon dioxide"),
         ("What do plants take in?", "They take in carbon dioxide?", "", "carbon dioxide"),
+        ("Which ingredient is missing?", "The flour isn't missing; the sugar is.", "sugar", "flour"),
         ("Which test is missing?", "It has unit tests, but no integration tests.", "integration tests", ""),
         ("Which tests does it have?", "It has unit tests, but no integration tests.", "unit tests", "integration tests"),
         ("What is the sacred mountain?", "No prizes for guessing: Mount Fuji.", "Mount Fuji", ""),

@@ -7,12 +7,11 @@ from typing import Literal
 import msgspec
 
 from proctor_judging.matching.patterns import compile_later
-from proctor_judging.matching.question_words import EMPTY_WORDS, MOST_CHARACTERS, echo, interrogative
+from proctor_judging.matching.question_words import AUXILIARY, EMPTY_WORDS, MOST_CHARACTERS, echo, interrogative
 from proctor_judging.matching.unit_table import MeasureUnit, read_unit
 
 Kind = Literal["truth", "moment", "amount", "words", ""]
 HAN_POLAR = r"吗|(?P<verb>[\u4e00-\u9fff])[不没](?P=verb)|[是能可会应有]否|(?:[是会能有]|可以|属于)[^，,。]{1,20}吧(?=[?？]?$)|(?<=[\u4e00-\u9fff])(?:不|没有?|(?<![什怎这那要多])么)(?=[?？]?$)"
-AUXILIARY = r"(?:is|are|was|were|do|does|did|can|could|will|would|has|have|had|should|may|must|am)"
 POLAR = compile_later(
     r"^判断(?!.{0,12}[（(](?![对错是否真假√×])[^（）()/]{1,8}/)(?:题|正误|对错|下列)?|[对正]确?还是[错误]|真命题还是假|真还是假|"
     rf"{HAN_POLAR}|"

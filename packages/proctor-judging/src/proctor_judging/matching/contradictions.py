@@ -25,7 +25,7 @@ HAN_ASKS = compile_later(r"(?:(?:多少|几)[名个位只]|什么时候|哪一?�
 HAN_NOUN = compile_later(r"\d[名个位只年月日点](?!为止|左右|前后|上下)([\u3400-\u9fff]{2})的?$")
 ASCII_WORD = compile_later(r"[A-Za-z0-9][\w-]*")
 SUBJECT_OF = compile_later(r"(?:the |an? )?([A-Za-z][\w'-]+) ([a-z]\w+)\b(?=.*\d)", re.IGNORECASE)  # of amounts only
-DENIED = compile_later(r"\b(?:not|never|n't) (?:be |been )?[a-z]+")  # what is not covered is excluded
+DENIED = compile_later(r"(?:\b(?:not|never)|n['’]t) (?:be |been )?[a-z]+")  # what is not covered is excluded
 CONTRACTED = compile_later(r"['’](?:s|d|ll|re|ve)$")
 INITIAL = compile_later(r"\b[A-Z](?=\w+)")
 ASKS_SUBJECT = compile_later(r"(?:who|which|what (?!is|are|was|were|do|does|did))", re.IGNORECASE)
@@ -139,9 +139,7 @@ def _replaces(sentence: str, question: str) -> bool:
         or ASKS_SUBJECT.match(question)
         or (name := CONTRACTED.sub("", subject[1])).casefold() in GENERIC | EMPTY_WORDS
         or stem(name) in known
-        or (
-            name.isupper() and name in "".join(map("".join, INITIAL.findall(question)))
-        )  # the UN, of the United Nations
+        or (len(name) > 1 and name in "".join(INITIAL.findall(question)))  # the UN, of the United Nations
     ):
         return False
     content = echo(ASKED_KIND.sub("", question))

@@ -40,7 +40,6 @@ LACKS = compile_later(r"\b(?:missing|lack(?:s|ing)?|absent|excluded)\b")  # whic
 ASIDE_GUESS = compile_later(
     r"(?<=\w), (?:probably|possibly|perhaps|maybe|most likely|likely)(?= (?:as|for|from|because|due|since|to|in|at|with|around|about|the (?:first|last|only|most|\w+est))\b).*|\sand (?:may|might|could) (?:be|have to|need to)\b.*"
 )  # what is said besides the claim
-TAG = compile_later(r", (?:[\w' ]{1,20}\b)?(?:right|no|eh|huh|isn't it|aren't they|correct)\?$")
 NOBODY = compile_later(r"(?:nobody|no one|none)\b", re.IGNORECASE)
 RIVALS = compile_later(r"\balso (?:candidates?|contenders?|considered|nominated|shortlisted|bid)\b")
 NO_GAP = Gap("what", "", "", False, "", frozenset())
@@ -91,7 +90,7 @@ class Clauses:
 
     def silent(self, *, only_sure: bool) -> list[tuple[int, int]]:
         """Return where the clauses stand that deny, guess or ask, from which nothing is claimed; with `only_sure`, also those with a word of doubt."""
-        aside = ASIDE_GUESS.search(self.text) or TAG.search(self.text)
+        aside = ASIDE_GUESS.search(self.text)
         said = HARMLESS.sub("", self.text if aside is None else self.text[: aside.start()])
         is_guess = said.endswith("?") or GUESS.search(said) or DOUBT.search(said) or ALL_BUT.search(said)
         if is_guess or (only_sure and NOBODY.match(self.text)):
@@ -111,7 +110,7 @@ class Clauses:
         return silent + [
             (start, end)
             for start, end in zip(starts, ends, strict=True)
-            if (not self.is_denied and _denies(self.text[start:end]))
+            if ((not self.is_denied or LACKS.search(self.text[start:end])) and _denies(self.text[start:end]))
             or (only_sure and _is_unsure(self.text[start:end]))
         ]
 

@@ -61,7 +61,7 @@ class Filling(NamedTuple):
 
 
 class GapPath(NamedTuple):
-    """How well a beginning of a reply fits a beginning of the sentence, and what stands in its gaps; `opened` is where the open one starts."""
+    """How well a beginning of a reply fits a beginning of the sentence, and what fills its gaps; `opened` is where the open one starts."""
 
     fit: float
     spans: tuple[Filling, ...] = ()
@@ -170,7 +170,7 @@ def _canonical(word: str) -> str:
 def _best_path(tokens: Sequence[ReplyToken], reply: str, plain: Sequence[Sequence[str]]) -> GapPath:
     """Return the path through the sentence and the reply on which most words are the same; `NONE` where none fills each gap.
 
-    Words of either that the other lacks cost something, and what stands in a gap costs as much as a word too many. A gap
+    Words of either that the other lacks cost something, and what fills a gap costs as much as a word too many. A gap
     gains where it is next to the same word as in the sentence.
     """
     template = [word for piece in plain for word in (*piece, GAP)][:-1]
@@ -233,7 +233,7 @@ def _gain(word: str, text: str, is_next: bool) -> float:
 
 
 def _further(text: str) -> float:
-    """Return what a word costs that only one of the sentence and the reply has."""
+    """Return the cost of a word that the sentence has and the reply lacks, or the other way round."""
     return 0.05 if text in PUNCTUATION else 0.1 if len(text) == 1 else 0.2
 
 

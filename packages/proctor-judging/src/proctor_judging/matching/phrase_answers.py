@@ -78,7 +78,7 @@ UNSURE = compile_later(
     r"^\W*(?:step|part) \d|\b(?:has more|either|neither|if|whether|doubt\w*|hardly|rumou?r\w*|supposed\w*|said to|(?<!is )(?<!are )(?<!was )(?<!were )(?<!be )used to|formerly|"
     r"previously|once|no longer|until|before|wanted|wants? to|thought|believed|almost|nearly|than|also|nominated|auditioned|close to|near|"
     r"(?:second|third|last|next)[- ]\w+est|second|wait|sorry|meant|failed|against|without|ruled out|far (?:away )?from|attribut\w+|literally|resigned|"
-    r"(?:any|every)thing but|mistake|refus\w+|declin\w+|except|unlike|other than|candidates?)\b|\.\.\.|…|\?|[|=^√×÷≈<>\\+*]",
+    r"(?:any|every)thing but|mistake|refus\w+|declin\w+|except|unlike|other than|candidates?|(?:many|most|some|people|everyone)(?: people)? (?:think|believe|assume|guess))\b|\.\.\.|…|\?|[|=^√×÷≈<>\\+*]",
     re.IGNORECASE,
 )
 DETERMINED = compile_later(r"(?:an?|the) ")

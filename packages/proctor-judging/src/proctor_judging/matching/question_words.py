@@ -14,8 +14,9 @@ ASKED_KIND = compile_later(
 PIECE_END = compile_later(
     r"[.!;。！；]\s*(?=\S)|:\s(?=(?:which|what|who|where|when) )|\?\s(?=(?:Which|What|Who|Where|When) )|[？?]\s*(?=[\u3400-\u9fff])|[,，\n]\s*"
 )
+AUXILIARY = r"(?:is|are|was|were|do|does|did|can|could|will|would|has|have|had|should|may|must|am)"
 POLAR_SENTENCE = compile_later(
-    r"(?:^|[.!?。！？][\"”]?\s|:\s|\n)\s*(?=(?:(?:and|so|but|then|ok(?:ay)?|now|also)[, ]\s?)?(?:is|are|was|were|do|does|did|can|could|will|would|has|have|had|should|must|may)\s[^.!?\n]{3,}\?\s*$)",
+    rf"(?:^|[.!?。！？][\"”]?\s|:\s|\n)\s*(?=(?:(?:and|so|but|then|ok(?:ay)?|now|also)[, ]\s?)?{AUXILIARY}\s[^.!?\n]{{3,}}\?\s*$)",
     re.IGNORECASE,
 )  # the last sentence, after a passage in which there may be a `who`
 ASKS = compile_later(

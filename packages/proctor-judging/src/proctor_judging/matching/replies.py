@@ -10,6 +10,7 @@ from proctor_judging.matching.amounts import CURRENCIES, without_asked_unit, wit
 from proctor_judging.matching.asked import read_asked
 from proctor_judging.matching.cascade import match
 from proctor_judging.matching.claims import ARTICLE, Claim, Claims, is_guess, read_claims
+from proctor_judging.matching.contradictions import says_opposite
 from proctor_judging.matching.han_sameness import said_alike, same_name
 from proctor_judging.matching.han_truth import read_han_truth
 from proctor_judging.matching.numbers import read_number
@@ -17,6 +18,7 @@ from proctor_judging.matching.parts import has_words
 from proctor_judging.matching.quantities import read_quantity
 from proctor_judging.matching.question_words import echo
 from proctor_judging.matching.sentences import QUESTION
+from proctor_judging.matching.similarity import blocker
 from proctor_judging.matching.text import negations, tidy
 from proctor_judging.matching.truth import truth_of
 from proctor_judging.matching.verdict import AnswerMatch, AnswerOptions, accept, refuse, shown
@@ -99,15 +101,16 @@ def _one_has_other(read: str, target: str) -> bool:
 
 
 def _has_most_words(read: str, target: str, question: str) -> bool:
-    """True if a claim has two thirds of the English words that a target adds to the question, and lacks no name.
+    """True if a claim has two thirds of the English words that a target adds to the question, lacks no name, and denies nothing else.
 
-    >>> _has_most_words("it carries oxygen to the tissues", "carrying oxygen", "What does blood do?")
+    >>> _has_most_words("the credit limit had been exceeded", "credit limit exceeded", "Why was it put on hold?")
     True
     """
     asked, said = echo(question), echo(read)
     words = [word for word in target.split() if echo(word) - asked] if PLAIN_WORDS.fullmatch(target) else []
     lacking = [word for word in words if not echo(word) & said]
-    return len(words) > 1 and len(lacking) * 3 <= len(words) and all(map(str.islower, lacking))
+    is_most = len(words) > 1 and len(lacking) * 3 <= len(words) and all(map(str.islower, lacking))
+    return is_most and blocker(read, target) is None and not says_opposite(read, target)
 
 
 def _stated(claims: Claims, targets: Sequence[str], options: AnswerOptions, question: str) -> AnswerMatch | None:

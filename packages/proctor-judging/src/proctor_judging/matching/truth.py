@@ -5,6 +5,7 @@ import re
 from proctor_judging.matching.asked import QuestionForm
 from proctor_judging.matching.comparisons import truth_of_comparison
 from proctor_judging.matching.contradictions import contradicts, says_opposite
+from proctor_judging.matching.extract import DOUBTED
 from proctor_judging.matching.han_truth import asked_predicate, read_han_truth
 from proctor_judging.matching.number_words import with_digits
 from proctor_judging.matching.patterns import compile_later
@@ -93,7 +94,10 @@ CONCLUSION = compile_later(
 MAY_I = compile_later(
     r"\b(?:can|may|should|could) (?:i|we|you)\b|\b(?:ok|okay|safe|fine|good|alright|all right|wise)\b", re.IGNORECASE
 )
-DO_NOT = compile_later(r"(?:please |no, )?(?:don['’]t|do not)\b", re.IGNORECASE)
+DO_NOT = compile_later(
+    r"(?:please |no, )?(?:don['’]t|do not)(?:\s(?:(?:do|try) (?:it|that|this)|ever do (?:it|that|this)))?\W*$",
+    re.IGNORECASE,
+)
 NOT_SO = compile_later(
     r"(?:(?:unfortunately|sadly|i['’]?m afraid|afraid|probably|certainly|definitely)\s)?not\b(?!\s(?:only|just|to mention))",
     re.IGNORECASE,
@@ -113,7 +117,7 @@ def read_truth(sentences: list[str], asked: QuestionForm) -> bool | None:
     if asked.kind == "truth" and (said := read_han_truth(sentences, asked.clause)) is not None:
         return said
     if asked.kind == "truth" and (
-        answers := [match for sentence in sentences for match in ANSWER_IS.finditer(sentence)]
+        answers := [match for sentence in sentences for match in ANSWER_IS.finditer(sentence) if _is_sure_before(match)]
     ):
         return str(answers[-1][1]).casefold() == "yes"
     concluding = [CONCLUSION.sub("", sentence) for sentence in sentences if CONCLUDES.match(sentence)]
@@ -188,8 +192,13 @@ def _in_a_word(sentence: str, asked: QuestionForm) -> bool | None:
     )
     if denies and not negations(asked.clause):
         return False
-    alone = ALONE.findall(sentence)
-    return str(alone[-1]).casefold() == "yes" if alone else None
+    alone = [match for match in ALONE.finditer(sentence) if _is_sure_before(match)]
+    return alone[-1][1].casefold() == "yes" if alone else None
+
+
+def _is_sure_before(match: re.Match[str]) -> bool:
+    """True unless what leads to a yes or no is a guess, a condition or what others say."""
+    return DOUBTED.search(match.string[: match.start()]) is None
 
 
 def _of_predicate(clauses: list[str], question: str) -> bool | None:
