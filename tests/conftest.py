@@ -219,7 +219,7 @@ class UnexpectedSkips:
 def _own_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Each test has a default store of its own; the cache of downloads stays the person's, and is shared."""
     with pytest.MonkeyPatch.context() as patch:
-        folder = tmp_path_factory.mktemp(f"store-{next(numbers)}", numbered=False)
+        folder = make_folder(tmp_path_factory, "store-")
         patch.setenv("PROCTOR_STORE", str(folder / "runs.db"))
         patch.setattr(sys, "path", list(sys.path))  # a person's agent brings its folder
         yield
@@ -228,8 +228,14 @@ def _own_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 @pytest.fixture
 def tmp_path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder of the test's own, as pytest makes one, at a hundredth of the cost where there are thousands."""
-    name = re.sub(r"\W", "_", request.node.name)[:30]
-    return tmp_path_factory.mktemp(f"{name}{next(numbers)}", numbered=False)
+    return make_folder(tmp_path_factory, re.sub(r"\W", "_", request.node.name)[:30])
+
+
+def make_folder(factory: pytest.TempPathFactory, name: str) -> Path:
+    """Make a folder as `mktemp` does, which resolves two paths for each; tests ask for 30,000."""
+    folder = factory.getbasetemp() / f"{name}{next(numbers)}"
+    folder.mkdir(mode=0o700)
+    return folder
 
 
 @pytest.fixture
