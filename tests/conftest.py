@@ -9,6 +9,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import weakref
 from collections.abc import Callable, Generator, Iterator, Mapping
 from pathlib import Path
@@ -43,6 +44,22 @@ for one in (
 ):  # of a shell's background and of `nohup`; processes of the tests would ignore them too
     if signal.getsignal(one) == signal.SIG_IGN:
         signal.signal(one, signal.default_int_handler)
+
+MEMORY, ROOM = Path("/dev/shm"), 8 << 30
+
+
+def has_memory_for_files() -> bool:
+    """Say if the folder in memory has room for what the tests write, and programs in it may be run."""
+    try:
+        found = os.statvfs(MEMORY)
+    except OSError:
+        return False
+    is_closed = found.f_flag & os.ST_NOEXEC or not os.access(MEMORY, os.W_OK)
+    return not is_closed and found.f_bavail * found.f_frsize >= ROOM
+
+
+if "TMPDIR" not in os.environ and has_memory_for_files():  # where nothing waits for a disk
+    os.environ["TMPDIR"] = tempfile.tempdir = str(MEMORY)
 
 hypothesis.settings.register_profile("dev", deadline=None)
 hypothesis.settings.register_profile("ci", deadline=None, derandomize=True)

@@ -38,7 +38,9 @@ class PostgresServer:
         found = binaries()
         assert found is not None, "PostgreSQL is not installed: apt-get install postgresql"
         self._binaries = found
-        self.folder = Path(tempfile.mkdtemp(prefix="proctor-pg-", dir="/tmp"))  # a socket's path must be short
+        usual = tempfile.gettempdir()
+        base = usual if len(usual) < 20 else "/tmp"  # a socket's path must be short
+        self.folder = Path(tempfile.mkdtemp(prefix="proctor-pg-", dir=base))
         self.durable = durable
         if os.geteuid() == 0:
             shutil.chown(self.folder, USER)

@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable
 
 import pytest
+import simulated
 
 from proctor.chat.prompted_tools import read_calls
 from proctor.chat.thinking import parted
@@ -17,6 +18,7 @@ from proctor_judging.scorers import answer, blanks, choice, number, refusal
 from proctor_judging.tasks.pairs import MARKS
 
 LENGTH = 15_000
+ENDS = ("", "\0")
 PUMPS = (
     "a", "0", "1.", "0,", " ", "\n", "\t", " \n", "\r\n", "-", "- ", "1. ", "*", "**a", "_", "#", "`", "```", "```a", "(", "[", "{", "[[", "{}", "\\", "\\(", "\\[", "$", "\\boxed{", "\\frac{", '"', "'", '\\"', "“", "<", "</", "<think>", "</think>", "<think></think>", "<tool_call>", "答案：", "一", "中", "the answer is ", "FINAL ANSWER:", "A. ", "(A", "=", "==", "a=", "sk-", "key=", "://a:", "bearer ", "|", ";", "and ", "，", "999", "2 of 3, ", "between 1 and ", "so 3 = ", "第3题",
 )  # fmt: skip
@@ -63,9 +65,10 @@ def seconds(read: Callable[[str], object], text: str) -> float:
 
 
 def assert_linear(name: str, read: Callable[[str], object]) -> None:
+    """Ask with each end of the text; without `--torture`, with each in turn."""
     read("x")  # imports and caches
-    for pump in PUMPS:
-        for end in ("", "\0"):
+    for number, pump in enumerate(PUMPS):
+        for end in ENDS if simulated.long else ENDS[number % 2 :][:1]:
             short, long = (pump * (length // len(pump)) + end for length in (LENGTH // 4, LENGTH))
             if (took := seconds(read, long)) > 0.1:  # less is not worth a second look
                 ratio = min(seconds(read, long) for _ in range(2)) / min(seconds(read, short) for _ in range(3))
