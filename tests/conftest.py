@@ -1,6 +1,7 @@
 """Keep tests apart from a person's own runs, keys and language; in CI, make an unexpected skip a failure."""
 
 import asyncio
+import functools
 import gc
 import itertools
 import linecache
@@ -12,6 +13,7 @@ import sys
 import tempfile
 import weakref
 from collections.abc import Callable, Generator, Iterator, Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -19,6 +21,7 @@ import hypothesis
 import pytest
 import simulated
 
+from proctor.api.sources import git_state
 from proctor.runtime.garbage import gc_paused
 from seconds import Seconds, dearest_first
 
@@ -239,6 +242,19 @@ def _own_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         folder = make_folder(tmp_path_factory, "store-")
         patch.setenv("PROCTOR_STORE", str(folder / "runs.db"))
         patch.setattr(sys, "path", list(sys.path))  # a person's agent brings its folder
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _git_asked_once() -> Iterator[None]:
+    """What git says of this repository stays while the tests run, and is not asked for by each of thousands of runs."""
+    asked, once = git_state, functools.cache(git_state)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            import_module("proctor.api.prepare"),
+            "git_state",
+            lambda folder: (once if folder == ROOT else asked)(folder),
+        )
         yield
 
 
