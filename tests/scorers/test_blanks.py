@@ -187,10 +187,28 @@ def _is_accepted(question: str, reply: str, target: list[str]) -> bool:
         ("The cook adds ____ before the rice and ____ at the end.", "Oil goes in before the rice, and salt is added at the end.", ["oil", "salt"]),
         ("南方人过年常吃____。", "南方人常吃年糕，北京有的人家则吃饺子。", ["年糕"]),
         ("In CSS, the ____ rule imports a sheet, and the ____ tag links one.", "The `@import` rule imports a sheet, and the `<link>` tag links one.", ["@import", "link"]),
+        # a lead of its own, and a list
+        ("A plant-eater is called a ____, a meat-eater a ____.", "I'd fill them in as herbivore and carnivore, in that order.", ["herbivore", "carnivore"]),
+        ('The plural of "goose" is ____, of "ox" ____.', "Both are irregular: geese, oxen. Neither takes an -s.", ["geese", "oxen"]),
+        ("五大湖是苏必利尔湖、密歇根湖、休伦湖、____和____。", "剩下的两个是伊利湖和安大略湖。", ["伊利湖", "安大略湖"]),
+        ("这本书____有趣，____有用。", "这里表示递进，可以填“不但……而且……”。", ["不但", "而且"]),
+        # numbers that are no marks, quotes within a gloss, what is said again
+        ("It opens at ____ and closes at ____.", "First blank: 8:30. Second blank: 19:00, i.e. 7 pm.", ["8:30", "7 pm"]),
+        ("He is keen ____ art. 他喜欢____。", "第一空填介词 on（keen on 表示“喜爱”），第二空填“艺术”。", ["on", "艺术"]),
+        ("胡克定律的表达式是____。", "F = kx，即弹力与形变量成正比。", ["F=kx"]),
+        # a remark in brackets that has words of the sentence, a verb that the sentence lacks
+        ("地球绕____公转一周需____天。", "地球围绕太阳公转，一周大约是365天（准确说是365.25天）。", ["太阳", "365"]),
+        ("Carbon has the symbol ____ and atomic number ____.", "The symbol is C and the atomic number is 6.", ["C", "6"]),
         # a conclusion, and statements in words of their own
         ("It starts at ____ and lasts ____ minutes.", "From 10:15 to 11:00 is 45 minutes. So the blanks are 10:15 and 45.", ["10:15", "45"]),
         ("The author of 'Dracula' is ____, and the author of 'Great Expectations' is ____.", "Bram Stoker wrote Dracula, while Great Expectations was written by Charles Dickens.", ["Bram Stoker", "Charles Dickens"]),
         # other forms of the value
+        ("The first man in space was ____, in the year ____.", "Yuri Gagarin / 1961", ["Gagarin", "1961"]),
+        ("It was signed in ____ by ____.", "It was signed on 3 October 1990 by Anna Maria Weber.", ["1990", "Weber"]),
+        ("中国的首都是____，最大的岛是____。", "北京；台湾岛", ["北京", "台湾"]),
+        ("Japan has the ____, Switzerland the ____.", "Japan has the yen, Switzerland the Swiss franc.", ["yen", "franc"]),
+        ("正常心率为每分钟____次。", "60～100次", ["60-100次"]),
+        ("“千里共婵娟”出自《____》。", "出自《水调歌头·明月几时有》。", ["水调歌头"]),
         ("____ painted it in the city of ____.", "Vincent van Gogh painted it, in the city of Arles (southern France).", ["Vincent van Gogh", "Arles"]),
         ("It flies from ____ to ____.", "It flies from Boston (BOS) to Reykjavík (KEF).", ["BOS", "KEF"]),
         ("It was opened by ____ on ____.", "It was opened by Ann on January 8.", ["Ann", "8 Jan"]),

@@ -77,9 +77,12 @@ _CLOSING = re.compile(
     re.IGNORECASE,
 )
 _PASSIVE = re.compile(r"\s(?:(?:is|are|was|were)\s(\w+)|(?:goes|go|comes|come) (?:in|on)|\w+ (?:it|them))$")
-_IN_HAN = re.compile(r"[\u3400-\u9fff]+")
+_IN_HAN = re.compile(r"[\u3400-\u9fff]+[《“]?")
 _JSON = re.compile(r"(?:^|```(?:json)?)\s*([\[{][^`]*[\]}])\s*(?:```|$)")
 _AGAINST = re.compile(r"[,;，；]\s?(?:(?:while|whereas)\b|而(?!且|是)|[^,，;；。\n]{0,12}则)[^\n]*$")
+_AGAIN = re.compile(
+    r"(?P<once>(?:^|[\n;；。]|\.\s)[^,，;；。\n]{1,40})[,，]\s?(?P<sign>\bi\.e\.|\bthat is,|也就是说?|亦?即(?![使便将可刻时]))[^:：;；。\n]*?(?=[;；。\n]|\.?\s*$)"
+)
 _ASIDE = re.compile(r"\([^()]*\)")
 _REASON = re.compile(
     r",\s?(?:因为|由于|because\b|not\b|而不是|而非|rather than\b)[^,;。\n]*?(?=[,;。\n]|\.\s|\.?$)", re.IGNORECASE
@@ -99,17 +102,30 @@ _HINT = re.compile(
 _TEMPLATE_END = re.compile(r"[.!?。！？](?=\s|$|[(（])|[。！？\n]|\s?[(（]")
 _SENTENCE_START = re.compile(r"[.。!！?？:：;；]\s*")
 _REMARK = re.compile(
-    r"(?:(?:(?<=\w)\s|(?<=[\u3400-\u9fff]))\([^()]*(?:[^\W\d_]{2}|[A-Z]\d)[^()]*\)|(?<=\w)\([^()]*[\u3400-\u9fff]{3}[^()]*\)|（[^（）]*[^\W\d_]{2}[^（）]*）)$"
+    r"(?:(?:(?<=\w)\s|(?<=[\u3400-\u9fff]))\([^()]*(?:[^\W\d_]{2}|[A-Z]\d)[^()]*\)|(?<=\w)\([^()]*[\u3400-\u9fff]{2}[^()]*\)|（[^（）]*[^\W\d_]{2}[^（）]*）)$"
 )
 _LABEL = re.compile(r"([^:：=\d]{1,40}?)(?:\s?[:：=]|(?<=[\u3400-\u9fff])[是为])\s*(?=\S)")
 _IN_UNIT = re.compile(r"([-+−]?\d[\d.,/]*)\s?(\D{1,12})")
+_SHORTER = (
+    (
+        re.compile(
+            r"\b(?:by|(?:author|writer|poet|painter|composer|inventor|scientist|president|man|woman|person)\b[^,;.]*)\s*$|[人者家师][^,;。]{0,4}$"
+        ),
+        re.compile(r"(?:[A-Z][\w'’.-]* (?:(?:van|von|de|da) )*)+([A-Z][\w'’-]+)|[^·]+·(?:.+·)?([^·]+)"),
+    ),
+    (re.compile(r"\b(?:in|year)\s*$"), re.compile(r"(?:on |in )?(?:\d+\w* )?[A-Z][a-z]{2,8} (?:\d+\w*, )?(\d{4})")),
+    (re.compile(""), re.compile(r"[A-Z][a-z]+(?:n|sh|ss|se|ch) ([a-z]{3,})")),  # Swiss franc
+    (re.compile(r"《\s*$"), re.compile(r"《?([^·《》]+)·[^·《》]+》?")),
+)
 _WITHIN_WORD = re.compile(r"[A-Za-z]{2}|\s")
 _LIGHT = re.compile(
-    r"(?:应该|已经|正|则|就|定|一般|人?数)?(?:[位在等]于|[是在为由占约有共仅只达于了]|达到|大约|进行|需?要)(?=[\d《“一二两三四五六七八九十百])|由(?=[\u3400-\u9fff]{2,4}$)|(?![a-z ]*\b(?:below|under|above|minus|over|not|than|least|most)\b)(?:[a-z'’]+ ){1,3}(?=\d[\d.,]*$)"
+    r"(?:is|are|was|were)\s(?!\w+(?:ed|en|ing)\b|not\b)(?=\S)|(?:the )?(?:[介动名连量冠代副]词|形容词|关联词|成语|preposition|verb|noun|adjective|adverb|article|word|number)\s?:?\s?(?=\S)"
+    r"|(?:(?:应该|已经|正|则|就|定|一般|人?数)?(?:[位在等]于|[是在为由占约有共仅只达于了]|达到|大约|进行|需?要))+(?=[\d《“一二两三四五六七八九十百])|由(?=[\u3400-\u9fff]{2,4}$)|(?![a-z ]*\b(?:below|under|above|minus|over|not|than|least|most)\b)(?:[a-z'’]+ ){1,3}(?=\d[\d.,]*$)"
 )
 _ROUGHLY = re.compile(r"(?:大?约|about|around|roughly|approximately)\s?(?=\d)", re.IGNORECASE)
 _CONCLUDED = re.compile(
-    r"(?:\b(?:so|therefore|thus|hence|that is|i\.e\.)|[即故]|所以|因此)[,，]?\s?:\s*|(?:^|[.,\n。，])\W*(?:(?:so|therefore|thus|hence)\b|所以|因此|即)[,，:]?\s*(?=[^\n]*$)",
+    r"(?:\b(?:so|therefore|thus|hence|that is|i\.e\.)|[即故]|所以|因此)[,，]?\s?:\s*|(?:^|[.,\n。，])\W*(?:(?:so|therefore|thus|hence)\b|所以|因此|即)[,，:]?\s*(?=[^\n]*$)"
+    r"|\bit should be\s(?=[^\n]*$)|(?:可以|应当?|需要?|要)填[入写上]?(?=[^\n]*$)",
     re.IGNORECASE,
 )
 _LEAD = re.compile(
@@ -129,6 +145,10 @@ _SENTENCE_AFTER = re.compile(_END)
 _CONTRASTED = re.compile(r"\bnot\b|n['’]t\b|\bwrong\b|不是|并非|而非", re.IGNORECASE)
 _LABELLED = re.compile(
     r"(?P<label>[^:：=]{1,40}?)(?:\s?(?P<sign>[:：](?!\d\d)|→|[-=]>)\s?|\s(?:[-–—]|is|are|was|were|for)\s|(?<=[\u3400-\u9fff])\s?[是为]\s?)(?P<value>[^:：]{1,80})",
+    re.IGNORECASE,
+)
+_LED = re.compile(
+    r":\s|\b(?:are|were|be|as|with)\s|(?:(?<=[空个项词字处者句种位样])(?:应该?|分别|依次)*[是为]|填[入写上]?|(?:分别|依次)[是为]?)",
     re.IGNORECASE,
 )
 _LONGEST_PHRASE = 40
@@ -192,6 +212,21 @@ def without_context(answers: Sequence[str], question: str) -> list[str]:
     ]
 
 
+def shorter(answers: Sequence[str], question: str) -> list[str]:
+    """Return the answers as the words before their gaps ask for them: a person by the last name, a moment by its year, a poem without its second title.
+
+    >>> shorter(["Jane Austen", "3 May 1815"], "Emma was written by ____ in ____."), shorter(["Mary"], "I like ____.")
+    (['Austen', '1815'], ['Mary'])
+    """
+    pieces = [half_width(piece) for piece in _GAP.split(without_hints(question))]
+    short = list(answers)
+    for at, (answer, before) in enumerate(zip(answers, pieces, strict=False)):
+        for asks, form in _SHORTER:
+            if asks.search(before[-LONGEST_VALUE:]) and (match := form.fullmatch(answer.strip(" .。"))) is not None:
+                short[at] = match[match.lastindex or 0]
+    return short
+
+
 def _without(answer: str, before: str, after: str, asked: str) -> str:
     answer = _ROUGHLY.sub("", answer.strip(" .。;；"), count=1) if _ROUGHLY.match(answer) else answer.strip(" .。;；")
     if (remark := _REMARK.search(answer)) is not None:
@@ -210,15 +245,7 @@ def _without(answer: str, before: str, after: str, asked: str) -> str:
         passive[1] is None or any(word.startswith(passive[1].casefold()[:3]) for word in asked.split())
     ):
         answer = answer[: passive.start()]
-    kind = next(
-        (
-            size
-            for size in range(min(6, len(answer) - 1), 1, -1)
-            if _IN_HAN.fullmatch(answer[-size:]) and answer[-size:] in asked
-        ),
-        0,
-    )
-    return answer[: len(answer) - kind]
+    return answer
 
 
 def _without_start(answer: str, before: str) -> str:
@@ -275,9 +302,11 @@ def read_settled(reply: str, question: str, count: int) -> list[str] | None:
         quoted = _QUOTED.findall(opening[0])
     if len(quoted) == count:
         return quoted
-    if is_part and _is_list(first[0], count):
-        return [phrase.strip() for phrase in read_blanks(first[0], count)]
-    return None
+    if is_part and (phrases := _listed(first[0], question, count)) is not None:
+        return phrases
+    leads = [lead.end() for lead in _LED.finditer(first[0]) if count > 1]
+    lists = (_listed(first[0][end:], question, count, first[0][:end]) for end in leads)
+    return next((phrases for phrases in lists if phrases is not None), None)
 
 
 def as_list(reply: str) -> str:
@@ -299,6 +328,19 @@ def as_list(reply: str) -> str:
     rows = [(key, _of(item)[-1][1] if isinstance(item, dict | list) and item else item) for key, item in _of(value)]
     marks = [f"{key}:" if number is None else f"{number[0]}." for number, (key, _) in zip(numbers, rows, strict=True)]
     return "\n".join(f"{mark} {item}" for mark, (_, item) in zip(marks, rows, strict=True))
+
+
+def said_once(text: str, question: str) -> str:
+    """Return a text without what says a phrase of it again in other words.
+
+    >>> said_once("Closing time: 19:00, i.e. 7 pm.", "It closes at ____."), said_once("3 × 4, i.e. 12", "3 × 4 = ____")
+    ('Closing time: 19:00.', '3 × 4, i.e. 12')
+    """
+    asked = _pairs(half_width(question))
+    return _AGAIN.sub(
+        lambda said: said[0] if set() < _pairs(said["once"]) <= asked or said["sign"] in question else said["once"],
+        text,
+    )
 
 
 def without_contrast(text: str, question: str) -> str:
@@ -326,9 +368,15 @@ def sets_off(reply: str, count: int) -> bool:
     )
 
 
-def _is_list(text: str, count: int) -> bool:
-    """True if a text is as many short phrases as there are gaps, and nothing else."""
-    return all(is_phrase(phrase.partition("(")[0]) for phrase in read_blanks(text, count))
+def _listed(text: str, question: str, count: int, lead: str = "") -> list[str] | None:
+    """Return the short phrases that a text is made of, one for each gap; None for one with more words, or after a lead that says the sentence in part."""
+    phrases = [phrase.strip() for phrase in read_blanks(text, count)]
+    asked = _pairs(half_width(question))
+    if lead and ((_CLAUSE_AFTER.search(lead) and _pairs(lead) & asked) or any(map(_LED.search, phrases))):
+        return None
+    bare = [phrase.partition("(")[0] for phrase in phrases]
+    is_mixed = count > 1 and any(set() < _pairs(phrase) & asked < _pairs(phrase) for phrase in bare)
+    return phrases if all(map(is_phrase, bare)) and not is_mixed else None
 
 
 def is_phrase(text: str) -> bool:
@@ -360,13 +408,15 @@ def read_blanks(reply: str, count: int) -> list[str]:
     if sorted(after) == list(range(1, count + 1)):
         return [after[number] for number in sorted(after)]
     if (inline := _inline(text, count)) is not None:
-        return [next(iter(_QUOTED.findall(answer)), answer) for answer in _bold_where_begun(inline, bold)]
+        return [
+            next(iter(_QUOTED.findall(_ASIDE.sub("", answer))), answer) for answer in _bold_where_begun(inline, bold)
+        ]
     for marked in (_QUOTED.findall(text), bold):
         if len(marked) == count:
             return list(marked)
     if len(parts) == 1:
         parts = next(
-            (found for sign in _SEPARATORS if len(found := re.split(sign, text.strip(" \n…"))) == count), parts
+            (found for sign in _SEPARATORS if len(found := re.split(sign, text.strip(' \n.。…"“”'))) == count), parts
         )
     if len(parts) > count and "\n" not in text.strip():
         return [""] * count  # more answers than blanks
@@ -439,7 +489,7 @@ def _stems(text: str) -> set[str]:
 
 def _pairs(text: str) -> set[str]:
     """Return the longer words of a text, and the pairs of Chinese characters that follow each other."""
-    return {match[0] or match[1] for match in re.finditer(r"[a-z]{3,}|\d+|(?=([\u3400-\u9fff]{2}))", text.casefold())}
+    return {match[0] or match[1] for match in re.finditer(r"[a-z]{4,}|\d+|(?=([\u3400-\u9fff]{2}))", text.casefold())}
 
 
 def _of(value: dict[str, object] | list[object]) -> list[tuple[str, object]]:
@@ -472,10 +522,13 @@ def _of_table(text: str) -> str:
 
 def _inline(text: str, count: int) -> list[str] | None:
     """Return the answers of a reply that numbers each of them, in one line or several; None when it does not."""
-    marks = list(_INLINE.finditer(text[-MOST_CHARACTERS:]))
-    places = [_place_of(mark) for mark in marks]
-    if sorted(places) != list(range(1, count + 1)):
+    every = list(_INLINE.finditer(text[-MOST_CHARACTERS:]))
+    kinds = dict.fromkeys(mark.lastindex for mark in every)
+    alike = (every, *([mark for mark in every if mark.lastindex == kind] for kind in kinds))
+    marks = next((marks for marks in alike if sorted(map(_place_of, marks)) == [*range(1, count + 1)]), None)
+    if marks is None:
         return None
+    places = [*map(_place_of, marks)]
     ends = [mark.start() for mark in marks[1:]] + [len(text[-MOST_CHARACTERS:])]
     answers = {
         number: _JOIN.sub("", text[-MOST_CHARACTERS:][mark.end() : end].strip()).rstrip(",;。、.").strip()

@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from itertools import pairwise, permutations
+from itertools import accumulate, pairwise, permutations
 from math import inf
 from typing import NamedTuple
 
@@ -25,7 +25,7 @@ PUNCTUATION = CLOSES | ENDS_SENTENCE | QUOTES | BRACKETS | {"."}
 ABBREVIATED = frozenset(["dr", "mr", "mrs", "ms", "st", "mt", "vs"])
 SAME = dict.fromkeys(["are", "was", "were", "be"], "is") | dict.fromkeys("为叫即于", "是") | {"其": "它"}
 SAME |= dict.fromkeys(["and", "&", "与", "及", "、"], "和")
-SAME |= dict.fromkeys(["roughly", "approximately"], "about")
+SAME |= dict.fromkeys(["roughly", "approximately"], "about") | dict.fromkeys(["have", "had"], "ha")
 SMALL = frozenset(["that", "this", "with", "from", "they", "it's", *"的了是它和一这那个"])
 PRONOUNS = frozenset(["it", "he", "she", "they", "this", "that", *"它他她这该"])
 GAP = "____"
@@ -91,7 +91,8 @@ def align(reply: str, pieces: Sequence[str], least_share: float = 0.4) -> list[s
     order = max(paths, key=lambda order: paths[order].fit - _cost_of_order(order, paths[order], tokens, reply, clauses))
     best, plain = paths[order], orders[order]
     texts = [token.text for token in tokens]
-    if best.fit == -inf or not all(_is_filling(texts, *pair) for pair in zip(best.spans, plain, strict=False)):
+    known = SMALL | PRONOUNS | {word for piece in plain for word in piece}
+    if best.fit == -inf or not all(_is_filling(texts, *pair, known) for pair in zip(best.spans, plain, strict=False)):
         return None
     if len(pieces) == 2 and not (
         _follows(texts, best.spans[0], plain[0])
@@ -176,6 +177,7 @@ def _best_path(tokens: Sequence[ReplyToken], reply: str, plain: Sequence[Sequenc
     template = [word for piece in plain for word in (*piece, GAP)][:-1]
     texts = [token.text for token in tokens]
     ends = [_ends_sentence(tokens, at, reply) for at in range(len(tokens))]
+    depths = [0, *accumulate((text == "(") - (text == ")") for text in texts)]
     starts = [at == 0 or ends[at - 1] or texts[at - 1] == ":" for at in range(len(tokens))]
     free = [NONE] * (len(tokens) + 1)  # by tokens of the reply: the best path that is in no gap
     for at, text in enumerate(texts):
@@ -195,7 +197,8 @@ def _best_path(tokens: Sequence[ReplyToken], reply: str, plain: Sequence[Sequenc
                     if entered.spans and entered.spans[-1].end == at - 1:
                         entered = NONE  # something is between two gaps
                     inside = _less(max(inside, entered, key=_fit), inf if ends[at - 1] else _within(tokens, at - 1))
-                    after_gap[at] = inside._replace(spans=(*inside.spans, Filling(inside.opened, at)))
+                    if depths[at] == depths[inside.opened]:  # in the same brackets
+                        after_gap[at] = inside._replace(spans=(*inside.spans, Filling(inside.opened, at)))
                 free[at] = after_gap[at]
             else:
                 free[at] = _less(came[at], _further(word))
@@ -250,15 +253,11 @@ def _within(tokens: Sequence[ReplyToken], at: int) -> float:
     return 0.0 if is_inner else 0.4
 
 
-def _is_filling(texts: Sequence[str], span: Filling, before: Sequence[str]) -> bool:
+def _is_filling(texts: Sequence[str], span: Filling, before: Sequence[str], known: frozenset[str]) -> bool:
     said = texts[slice(*span)]
-    is_small = (SMALL | PRONOUNS).issuperset(said) and not _follows(texts, span, before)
+    is_small = known.issuperset(said) and not _follows(texts, span, before)
     is_long = sum(map(len, said)) > LONGEST_GAP
-    return (
-        said.count("(") == said.count(")")
-        and "→" not in said
-        and not (is_small or is_long or PUNCTUATION.issuperset(said))
-    )
+    return "→" not in said and not (is_small or is_long or PUNCTUATION.issuperset(said))
 
 
 def _follows(texts: Sequence[str], span: Filling, before: Sequence[str]) -> bool:

@@ -9,6 +9,7 @@ import unicodedata
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
+from itertools import zip_longest
 
 import msgspec
 
@@ -33,11 +34,14 @@ from proctor_judging.matching.filled_blanks import (
     is_phrase,
     read_blanks,
     read_settled,
+    said_once,
     sets_off,
+    shorter,
     without_context,
     without_contrast,
     without_labels,
 )
+from proctor_judging.matching.han_sameness import same_name
 from proctor_judging.matching.marked_answers import half_width, last_announced, without_thoughts
 from proctor_judging.matching.rouge_figures import rouge_l
 from proctor_judging.matching.stated_words import aliases
@@ -92,7 +96,7 @@ _WORDS = {
     "不大于": "≤",
 }
 _SCRIPT = re.compile("[⁰¹²³⁴-⁹⁺⁻]+|[₀-₉₊₋]+")
-_VALUES = frozenset(["quasi exact", "numeric", "units", "mathematics", "names", "dates and times"])
+_VALUES = frozenset(["quasi exact", "numeric", "units", "mathematics", "names", "dates and times", "ranges"])
 _FIGURES = re.compile(r"\d+|[零〇一二三四五六七八九十百千万亿]+")
 _OPPOSITES = "前后增减大小高低左右上下正负酸碱阴阳升降多少内外东西南北男女快慢强弱长短早晚"
 _NUMBER = re.compile(r"[+-]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d*)?")
@@ -127,7 +131,7 @@ class BlanksOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     min_similarity: float = 1.0
 
 
-@scorer(version="5")
+@scorer(version="6")
 def blanks(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     """A point for each blank.
 
@@ -141,16 +145,13 @@ def blanks(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
         return Unscored(why="not_applicable", reason=say("The sample has no target to compare with."))
     claims = read_claims(trajectory.answer, sample.question, len(expected))
     answers = claims.answers
-    right = [
-        any(ways)
-        for ways in zip(_right(answers, expected, options), _right(claims.bare, expected, options), strict=True)
-    ]
+    readings = (answers, claims.bare, shorter(claims.bare, sample.question))
+    wanted = _with_bare(expected, sample.question)
+    right = [any(ways) for ways in zip(*(_right(reading, wanted, options) for reading in readings), strict=True)]
     if len(expected) == 1 and not right[0] and not claims.settled:
-        right = [_said(trajectory.answer, expected[0], sample.question, options)]
+        right = [_said(trajectory.answer, wanted[0], sample.question, options)]
     elif (
-        not all(right)
-        and not claims.settled
-        and _states(trajectory.answer, answers, expected, sample.question, options)
+        not all(right) and not claims.settled and _states(trajectory.answer, answers, wanted, sample.question, options)
     ):
         right = [True] * len(expected)
     for good, answer, ways in zip(right, answers, expected, strict=True):
@@ -190,7 +191,7 @@ def read_claims(reply: str, question: str = "", count: int = 1) -> BlankClaims:
     >>> read_claims("第一空：5；第二空：6年", "共____人，历时____年。", 2)
     BlankClaims(answers=('5', '6年'), bare=('5', '6'), settled=False)
     """
-    reply = as_list(without_gaps(reply))
+    reply = said_once(as_list(without_gaps(reply)), question)
     if count == 1:
         reply = without_contrast(reply, question)
     said = last_announced(without_thoughts(reply)) or reply
@@ -209,7 +210,7 @@ def read_claims(reply: str, question: str = "", count: int = 1) -> BlankClaims:
 
 def _said(reply: str, alternatives: Sequence[str], question: str, options: BlanksOptions) -> bool:
     """True if a sentence gives one of the alternatives as its answer, or as the words that fit the only blank."""
-    text = without_contrast(without_thoughts(without_gaps(reply))[-MOST_CHARACTERS:], question)
+    text = without_contrast(said_once(without_thoughts(without_gaps(reply))[-MOST_CHARACTERS:], question), question)
     fits = partial(_fits, alternatives=alternatives, options=options)
     if len(bold := bold_words(text)) == 1 and not negations(text):
         return fits(bold[0])
@@ -239,6 +240,12 @@ def _expected(target: object, options: BlanksOptions) -> list[list[str]]:
         ]
     lines = [line.strip() for line in str(target if target is not None else "").splitlines() if line.strip()]
     return [_alternatives(line, options.separator) for line in lines]
+
+
+def _with_bare(expected: Sequence[Sequence[str]], question: str) -> list[list[str]]:
+    """Return the alternatives of each blank, and these without the words next to their gaps, as answers are read."""
+    rows = [without_context(row, question) for row in zip_longest(*expected, fillvalue="")]
+    return [[*ways, *filter(None, bare)] for ways, bare in zip(expected, zip(*rows, strict=True), strict=True)]
 
 
 def _alternatives(line: str, separator: str) -> list[str]:
@@ -320,7 +327,10 @@ def _same_value(answer: str, expected: str) -> bool:
     """Return the same number or expression: 五 is 5, 2√2 is √8."""
     verdict = match(answer, expected)
     is_other_word = len(_APOSTROPHE.findall(answer)) != len(_APOSTROPHE.findall(expected))
-    return verdict.right and verdict.rule in _VALUES and not is_other_word
+    is_han = not answer.isascii() and not expected.isascii()
+    return (verdict.right and verdict.rule in _VALUES and not is_other_word) or (
+        is_han and same_name(answer, expected, "")
+    )
 
 
 def _similar(made: str, expected: str, least: float) -> bool:
