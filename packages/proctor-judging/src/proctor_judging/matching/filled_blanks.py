@@ -35,7 +35,7 @@ _CIRCLED = frozenset(map(chr, [*range(0x2460, 0x2474), *range(0x2474, 0x2488)]))
 _ALL_ALIKE = re.compile(
     r"\W*(?P<quoted>[\"“][^\"”\n]{1,100}[\"”]|\S{1,40}) (?:in|for|fits|fills|goes in(?:to)?) (?:both|all)(?: \w+){0,2}\W*|"
     r"\W*(?:(?:both|all|the two|each)(?: of)?(?: the| these)? (?:\w+ ){0,2}(?:are|is|should be|takes?|gets?|need)"
-    r"|(?:[两三四各每]?个?空格?(?:里|处|中)?)?(?:都|均|全)(?:应该?)?(?:填入?|是|为))\s*:?\s*(?P<plain>(?![^\n]{0,100}(?:\band\b|[、和与及]))[^,;，；\n]{1,100}?)[.。]?\s*",
+    r"|(?:[两三四各每]?(?:处|个?空格?(?:里|处|中)?))?(?:都|均|全)(?:应该?)?(?:填入?|是|为))\s*:?\s*(?P<plain>(?![^\n]{0,100}(?:\band\b|[、和与及]))[^,;，；\n]{1,100}?)[.。]?\s*",
     re.IGNORECASE,
 )
 _SEPARATORS = (
@@ -76,7 +76,7 @@ _CLOSING = re.compile(
     r"(?<=[.!?。！])\s*(?:(?:please )?let me know|i hope|hope th(?:is|at)|feel free|如需|如果?[你您还有]|希望)[^\n]*\s*$",
     re.IGNORECASE,
 )
-_PASSIVE = re.compile(r"\s(?:(?:is|are|was|were)\s(\w+)|(?:goes|go|comes|come) (?:in|on)|\w+ (?:it|them))$")
+_PASSIVE = re.compile(r"\s(?:(?:is|are|was|were)\s(\w+)|(?:goes|go|comes|come) (?:in|on)|of (?:them|these|those|which)|\w+ (?:it|them))$")
 _IN_HAN = re.compile(r"[\u3400-\u9fff]+[《“]?")
 _JSON = re.compile(r"(?:^|```(?:json)?)\s*([\[{][^`]*[\]}])\s*(?:```|$)")
 _AGAINST = re.compile(r"[,;，；]\s?(?:(?:while|whereas)\b|而(?!且|是)|[^,，;；。\n]{0,12}则)[^\n]*$")
@@ -474,7 +474,7 @@ def without_labels(answers: Sequence[str], question: str) -> list[str] | None:
         (half is not None and half["sign"]) or any(row[at]) for half, row, at in zip(halves, shared, best, strict=True)
     )
     told_by = 1 if len({frozenset(clause) for clause in clauses}) == len(clauses) else 3
-    is_open = sum(fit[:told_by] == fits[best][:told_by] for fit in fits.values()) > 1 and any(fits[best])
+    is_open = [*best] != sorted(best) and sum(fit[:told_by] == fits[best][:told_by] for fit in fits.values()) > 1
     return [sides[best.index(index)][1] for index in range(len(sides))] if is_told and not is_open else None
 
 

@@ -19,6 +19,7 @@ TOKEN = re.compile(
 CLOSES = frozenset(",;，；—–:\n")
 ENDS_SENTENCE = frozenset("!?。！？\n")
 NEW_SENTENCE = re.compile(r"\s*(?:[A-Z(\u3400-\u9fff\n]|$)")
+QUOTED = re.compile(r"“[^”]*”|\"[^\"]*\"")
 QUOTES = frozenset("\"“”'‘’「」《》*`")
 BRACKETS = frozenset("()[]")
 PUNCTUATION = CLOSES | ENDS_SENTENCE | QUOTES | BRACKETS | {"."}
@@ -146,20 +147,22 @@ def _cost_of_order(
     """Return how much better another order must fit: it counts only where each clause has words of its own, and none that the sentence lacks."""
     if [*order] == sorted(order) or not path.spans:
         return 0.0
-    for at, stretch in zip(order, _stretches(path.spans, tokens, reply), strict=False):
+    stretches = _stretches(path.spans, tokens, reply)
+    for at, before, after in zip(order, stretches, stretches[1:], strict=False):
         own = {*clauses[at].lead, *clauses[at].trail}
-        last = max((index + 1 for index, token in enumerate(stretch) if token.text in JOINS), default=0)
-        others = {word for clause in clauses for word in (*clause.lead, *clause.trail)} - own
-        words = {token.text for token in stretch[last:]}
-        if set(filter(_has_meaning, words)) - own - others or (
-            words & others and not any(map(str.isalnum, words & own - SMALL))
-        ):
+        others = {word for clause in clauses if clause is not clauses[at] for word in (*clause.lead, *clause.trail)}
+        last = max((index + 1 for index, token in enumerate(before) if token.text in JOINS), default=0)
+        first = next((index for index, token in enumerate(after) if token.text in JOINS), len(after))
+        words, rest = ({token.text for token in part} for part in (before[last:], after[:first]))
+        is_named = any(map(str.isalnum, (words | rest) & own - others - SMALL))
+        if set(filter(_has_meaning, words)) - own - others or not is_named:
             return inf
     return MOVED
 
 
 def _doubts(text: str) -> int:
-    """Return how many words of a text deny or doubt what it says, or report what others say."""
+    """Return how many words of a text that are not quoted deny or doubt what it says, or report what others say."""
+    text = QUOTED.sub("", text)
     return len(negations(text)) + len(GUESS.findall(text)) + len(OTHERS_SAY.findall(text)) + text.count("?")
 
 
@@ -193,8 +196,8 @@ def _best_path(tokens: Sequence[ReplyToken], reply: str, plain: Sequence[Sequenc
             if word is GAP:
                 if at:
                     entered = max(came[at - 1], _less(met[at - 1], -ANCHOR), key=_fit)
-                    entered = entered._replace(opened=at - 1)
-                    if entered.spans and entered.spans[-1].end == at - 1:
+                    entered = _less(entered, depths[at] * ANCHOR)._replace(opened=at - 1)
+                    if text in CLOSES or (entered.spans and entered.spans[-1].end == at - 1):
                         entered = NONE  # something is between two gaps
                     inside = _less(max(inside, entered, key=_fit), inf if ends[at - 1] else _within(tokens, at - 1))
                     if depths[at] == depths[inside.opened]:  # in the same brackets
@@ -308,8 +311,11 @@ def _repeats_enough(
     for index, template in enumerate(plain):
         own = _only_words(template)
         words = said[index]
-        is_left_out = not words and index in (0, len(plain) - 1) and least_share < 0.5
-        total += 0 if is_left_out else len(own) + len(words)
+        if index == 0 and least_share < 0.5 and own[len(own) - len(words) :] == words:
+            own = words
+        elif index == len(plain) - 1 and least_share < 0.5 and own[: len(words)] == words:
+            own = words
+        total += len(own) + len(words)
         shared += _shared(words, own)
     least_words = min(LEAST_WORDS, sum(map(len, map(_only_words, plain))))
     return shared >= least_words and 2 * shared >= total * least_share
