@@ -15,11 +15,7 @@ from proctor_judging.matching.unit_table import read_unit
 
 MOST_CHARACTERS = 20_000  # of a reply in which marks within a line are looked for
 LONGEST_VALUE = 200
-REPEATED, REWORDED, REWORDED_ALONE = (
-    0.75,
-    0.4,
-    0.5,
-)  # shares of the words of a sentence that a reply has in common with it
+REPEATED, REWORDED, REWORDED_ALONE = 0.75, 0.4, 0.5  # shares of the words of a sentence that a reply has as well
 _ORDINALS = {name: place for place, name in enumerate(["first", "second", "third", "fourth", "fifth", "sixth"], 1)}
 _ORDINALS |= {name: place for place, name in enumerate("一二三四五六七八九十", 1)}
 _ORDINALS |= {name: place for place, name in enumerate(["one", "two", "three", "four", "five"], 1)}
@@ -76,7 +72,9 @@ _CLOSING = re.compile(
     r"(?<=[.!?。！])\s*(?:(?:please )?let me know|i hope|hope th(?:is|at)|feel free|如需|如果?[你您还有]|希望)[^\n]*\s*$",
     re.IGNORECASE,
 )
-_PASSIVE = re.compile(r"\s(?:(?:is|are|was|were)\s(\w+)|(?:goes|go|comes|come) (?:in|on)|of (?:them|these|those|which)|\w+ (?:it|them))$")
+_PASSIVE = re.compile(
+    r"\s(?:(?:is|are|was|were)\s(\w+)|(?:goes|go|comes|come) (?:in|on)|of (?:them|these|those|which)|\w+ (?:it|them))$"
+)
 _IN_HAN = re.compile(r"[\u3400-\u9fff]+[《“]?")
 _JSON = re.compile(r"(?:^|```(?:json)?)\s*([\[{][^`]*[\]}])\s*(?:```|$)")
 _AGAINST = re.compile(r"[,;，；]\s?(?:(?:while|whereas)\b|而(?!且|是)|[^,，;；。\n]{0,12}则)[^\n]*$")
@@ -106,17 +104,14 @@ _REMARK = re.compile(
 )
 _LABEL = re.compile(r"([^:：=\d]{1,40}?)(?:\s?[:：=]|(?<=[\u3400-\u9fff])[是为])\s*(?=\S)")
 _IN_UNIT = re.compile(r"([-+−]?\d[\d.,/]*)\s?(\D{1,12})")
-_SHORTER = (
-    (
-        re.compile(
-            r"\b(?:by|(?:author|writer|poet|painter|composer|inventor|scientist|president|man|woman|person)\b[^,;.]*)\s*$|[人者家师][^,;。]{0,4}$"
-        ),
-        re.compile(r"(?:[A-Z][\w'’.-]* (?:(?:van|von|de|da) )*)+([A-Z][\w'’-]+)|[^·]+·(?:.+·)?([^·]+)"),
+_SHORTER = [  # the words before a gap, and of its answer what is enough
+    re.compile(
+        r"(?:\b(?:by|(?:author|writer|poet|painter|composer|inventor|scientist|president|man|woman|person)\b[^,;.]*)\s*|[人者家师][^,;。]{0,4})\n(?:(?:[A-Z][\w'’.-]* (?:(?:van|von|de|da) )*)+([A-Z][\w'’-]+)|[^·]+·([^·]+))$"
     ),
-    (re.compile(r"\b(?:in|year)\s*$"), re.compile(r"(?:on |in )?(?:\d+\w* )?[A-Z][a-z]{2,8} (?:\d+\w*, )?(\d{4})")),
-    (re.compile(""), re.compile(r"[A-Z][a-z]+(?:n|sh|ss|se|ch) ([a-z]{3,})")),  # Swiss franc
-    (re.compile(r"《\s*$"), re.compile(r"《?([^·《》]+)·[^·《》]+》?")),
-)
+    re.compile(r"\b(?:in|year)\s*\n(?:on |in )?(?:\d+\w* )?[A-Z][a-z]{2,8} (?:\d+\w*, )?(\d{4})$"),
+    re.compile(r"《\s*\n《?([^·《》]+)·[^·《》]+》?$"),
+    re.compile(r"\n[A-Z][a-z]+(?:n|sh|ss|se|ch) ([a-z]{3,})$"),  # Swiss franc
+]
 _WITHIN_WORD = re.compile(r"[A-Za-z]{2}|\s")
 _LIGHT = re.compile(
     r"(?:is|are|was|were)\s(?!\w+(?:ed|en|ing)\b|not\b)(?=\S)|(?:the )?(?:[介动名连量冠代副]词|形容词|关联词|成语|preposition|verb|noun|adjective|adverb|article|word|number)\s?:?\s?(?=\S)"
@@ -218,13 +213,12 @@ def shorter(answers: Sequence[str], question: str) -> list[str]:
     >>> shorter(["Jane Austen", "3 May 1815"], "Emma was written by ____ in ____."), shorter(["Mary"], "I like ____.")
     (['Austen', '1815'], ['Mary'])
     """
-    pieces = [half_width(piece) for piece in _GAP.split(without_hints(question))]
-    short = list(answers)
-    for at, (answer, before) in enumerate(zip(answers, pieces, strict=False)):
-        for asks, form in _SHORTER:
-            if asks.search(before[-LONGEST_VALUE:]) and (match := form.fullmatch(answer.strip(" .。"))) is not None:
-                short[at] = match[match.lastindex or 0]
-    return short
+    pieces = [half_width(piece)[-LONGEST_VALUE:] for piece in _GAP.split(without_hints(question))]
+    if len(pieces) != len(answers) + 1:
+        return list(answers)
+    texts = [f"{before}\n{answer.strip(' .。')}" for before, answer in zip(pieces, answers, strict=False)]
+    matches = [next(filter(None, (form.search(text) for form in _SHORTER)), None) for text in texts]
+    return [match[match.lastindex or 0] if match else answer for match, answer in zip(matches, answers, strict=True)]
 
 
 def _without(answer: str, before: str, after: str, asked: str) -> str:

@@ -311,10 +311,8 @@ def _repeats_enough(
     for index, template in enumerate(plain):
         own = _only_words(template)
         words = said[index]
-        if index == 0 and least_share < 0.5 and own[len(own) - len(words) :] == words:
-            own = words
-        elif index == len(plain) - 1 and least_share < 0.5 and own[: len(words)] == words:
-            own = words
+        ends = ((0, own[len(own) - len(words) :]), (len(plain) - 1, own[: len(words)]))
+        own = words if least_share < 0.5 and (index, words) in ends else own
         total += len(own) + len(words)
         shared += _shared(words, own)
     least_words = min(LEAST_WORDS, sum(map(len, map(_only_words, plain))))

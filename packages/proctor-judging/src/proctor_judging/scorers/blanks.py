@@ -60,41 +60,12 @@ _LATEX = (
     (re.compile(r"\\(?:left|right|quad|,|;|!)"), ""),
     (re.compile(r"^<(/?\w+)>$"), r"\1"),  # <a>
 )
-_COMMANDS = {
-    "pi": "π",
-    "geq": "≥",
-    "ge": "≥",
-    "leq": "≤",
-    "le": "≤",
-    "neq": "≠",
-    "ne": "≠",
-    "times": "×",
-    "cdot": "·",
-    "pm": "±",
-}
-_COMMANDS |= {
-    "infty": "∞",
-    "alpha": "α",
-    "beta": "β",
-    "theta": "θ",
-    "lambda": "λ",
-    "mu": "μ",
-    "omega": "ω",
-    "Delta": "Δ",
-    "rightarrow": "→",
-}
+_SIGN_OF = (
+    "pi π|geq ≥|ge ≥|leq ≤|le ≤|neq ≠|ne ≠|times ×|cdot ·|pm ±|infty ∞|alpha α|beta β|theta θ|lambda λ|mu μ|omega ω|Delta Δ|rightarrow →|"
+    "大于 >|小于 <|等于 =|大于等于 ≥|大于或等于 ≥|不小于 ≥|小于等于 ≤|小于或等于 ≤|不大于 ≤"
+)
+_SIGNS_BY_NAME = dict(map(str.split, _SIGN_OF.split("|")))
 _COMMAND = re.compile(r"\\([A-Za-z]+)\s?")
-_WORDS = {
-    "大于": ">",
-    "小于": "<",
-    "等于": "=",
-    "大于等于": "≥",
-    "大于或等于": "≥",
-    "不小于": "≥",
-    "小于等于": "≤",
-    "小于或等于": "≤",
-    "不大于": "≤",
-}
 _SCRIPT = re.compile("[⁰¹²³⁴-⁹⁺⁻]+|[₀-₉₊₋]+")
 _VALUES = frozenset(["quasi exact", "numeric", "units", "mathematics", "names", "dates and times", "ranges"])
 _FIGURES = re.compile(r"\d+|[零〇一二三四五六七八九十百千万亿]+")
@@ -243,9 +214,12 @@ def _expected(target: object, options: BlanksOptions) -> list[list[str]]:
 
 
 def _with_bare(expected: Sequence[Sequence[str]], question: str) -> list[list[str]]:
-    """Return the alternatives of each blank, and these without the words next to their gaps, as answers are read."""
+    """Return the alternatives of each blank, and these without the words after their gaps, as answers are read."""
     rows = [without_context(row, question) for row in zip_longest(*expected, fillvalue="")]
-    return [[*ways, *filter(None, bare)] for ways, bare in zip(expected, zip(*rows, strict=True), strict=True)]
+    return [
+        [*ways, *(text for way, text in zip(ways, bare, strict=False) if text and way.startswith(text))]
+        for ways, bare in zip(expected, zip(*rows, strict=True), strict=True)
+    ]
 
 
 def _alternatives(line: str, separator: str) -> list[str]:
@@ -350,9 +324,9 @@ def _plain(text: str, options: BlanksOptions) -> str:
     plain = _SCRIPT.sub(_level, simplified(half_width(text)).translate(_SIGNS)).strip(_AROUND)
     for pattern, instead in _LATEX:
         plain = pattern.sub(instead, plain)
-    plain = _COMMAND.sub(lambda found: _COMMANDS.get(found[1], found[1]), plain)
+    plain = _COMMAND.sub(lambda found: _SIGNS_BY_NAME.get(found[1], found[1]), plain)
     plain = _PLURAL.sub(r"\1", "".join(plain.split())).removesuffix("()")
-    plain = _WORDS.get(plain, plain)
+    plain = _SIGNS_BY_NAME.get(plain, plain)
     if options.ignore_punctuation and _value(plain) is None:
         plain = _PUNCTUATION.sub("", plain)
     return plain if options.case_sensitive else plain.casefold()
