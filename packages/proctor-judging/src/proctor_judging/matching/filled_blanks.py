@@ -9,6 +9,7 @@ import msgspec
 
 from proctor_judging.matching.gap_alignment import align
 from proctor_judging.matching.marked_answers import half_width, last_announced, last_boxed, without_thoughts
+from proctor_judging.matching.question_words import echo
 from proctor_judging.matching.sentences import corrected
 from proctor_judging.matching.text import negations, tidy
 from proctor_judging.matching.unit_table import read_unit
@@ -16,11 +17,8 @@ from proctor_judging.matching.unit_table import read_unit
 MOST_CHARACTERS = 20_000  # of a reply in which marks within a line are looked for
 LONGEST_VALUE = 200
 REPEATED, REWORDED, REWORDED_ALONE = 0.75, 0.4, 0.5  # shares of the words of a sentence that a reply has as well
-_ORDINALS = {name: place for place, name in enumerate(["first", "second", "third", "fourth", "fifth", "sixth"], 1)}
-_ORDINALS |= {name: place for place, name in enumerate("一二三四五六七八九十", 1)}
-_ORDINALS |= {name: place for place, name in enumerate(["one", "two", "three", "four", "five"], 1)}
-_ORDINALS |= {name: place for place, name in enumerate(["1st", "2nd", "3rd", "4th", "5th"], 1)}
-_ORDINALS |= {name: place for place, name in enumerate(["i", "ii", "iii", "iv", "v"], 1)}
+_BY_PLACE = "first one 1st i 一|second two 2nd ii 二|third three 3rd iii 三|fourth four 4th iv 四|fifth five 5th v 五|sixth 六|七|八|九|十"
+_ORDINALS = {name: place for place, names in enumerate(_BY_PLACE.split("|"), 1) for name in names.split()}
 _MARK = (
     r"(?:\((\d{1,2}|[一二三四五六七八九十])\)|\[(\d{1,2})\]|(\d)-(?=[A-Za-z\u3400-\u9fff])|\(?([a-h])\)|(?:第\s?(\d{1,2}|[一二三四五六七八九十])\s?个?[空个格处]格?|填?空格?\s?(\d{1,2}|[一二三四五六七八九十])|([一二三四五六七八九十])空|(?:blank|gap)\s?[#(]{0,2}(\d{1,2}|one|two|three|four|five)\)?"
     r"|(?:the\s)?(first|second|third|fourth|fifth|sixth|1st|2nd|3rd|4th|5th)(?:\s(?:blank|one|space|gap|word|answer)(?=\W)|:|(?=\s(?:is|should|must|as)\b)))\s?(?:应?填[入写]?|应?该?[为是]|(?:should be|is|=|-(?=\s))\s?)?:?|(\d{1,2})[.、:)](?!\d)|([一二三四五六七八九十])、|\(?(iv|v|i{1,3})[.、)]|([①-⑳⑴-⒇]))(?:\s?(?::|=(?!=)|[-=]>|→))?"
@@ -51,11 +49,7 @@ _JOIN = re.compile(r"(?:,?\s+and|[,，]?\s?而?且)$", re.IGNORECASE)
 _QUOTED = re.compile(r"[\"“「]([^\"”」]{1,100})[\"”」]")
 _QUOTES_FIRST = re.compile(rf"(?:{_QUOTED.pattern}(?:\s?(?:,|、|和|and\b)\s?|(?=\s?(?:[.。;:]|$))))+")
 _OPENING = re.compile(
-    r"^(?:(?:i (?:would|'d) |please |you should )?(?:fill in|write|put|insert|enter)\s(?!the\b)|(?:先|再|接着|然后|最后)(?=填)|答(?!案)|解(?!析)|还[差有缺]|(?:答案|[两三四五]个?空|[^,，。:：;\n]{1,12}(?=分别[是为]))?(?:依次|分别)(?:填入?|为|是)*|(?:空格?(?:处|中)?)?应?填(?:空|入|写)?(?!充))+\s?:?\s*",
-    re.IGNORECASE,
-)
-_ANSWERS_ARE = re.compile(
-    r"^(?:the|these|they)(?: [a-z]+){0,4} are:?,?\s+|^(?:the )?(?:correct |missing |right )?(?:answers?|words?|blanks?|terms?|values?|numbers?)(?: (?:for|in|to|that fill) the blanks?)? (?:are|is)(?:, in order)?(?: respectively)?:?,?\s+|^_{2,}\s*[=:]\s*",
+    r"^(?:(?:according to|based on|as per|根据|按照|据)[^,:]{1,40}[,:]\s?|(?:i (?:would|'d) |please |you should )?(?:fill in|write|put|insert|enter)\s(?!the\b)|(?:先|再|后|接着|然后|最后)(?=填)|答(?!案)|解(?!析)|还[差有缺]|(?:答案|[两三四五]个?空|[^,，。:：;\n]{1,12}(?=分别[是为]))?(?:依次|分别)(?:填入?|为|是)*|(?:空格?(?:处|中)?)?应?填(?:空|入|写)?(?!充))+\s?:?\s*",
     re.IGNORECASE,
 )
 _RESPECTIVELY = re.compile(r",?\s+(?:respectively|in (?:that )?order)\W*$", re.IGNORECASE)
@@ -65,7 +59,7 @@ _A_MARK = re.compile(
 )
 _ROW = re.compile(r"\s*\|(.+)\|\s*")
 _FOR_THE = re.compile(
-    r"(?:^|,\s(?:and\s)?|\band\s|;\s?)[\"“]?([^\"”,;\n]{1,60}?)[\"”]?\s(?:for|in(?:to)?|goes in(?:to)?|fills|[-=]>|→)\s(?:the\s)?(first|second|third|fourth|blank \d)\b(?:\s(?:blank|one|gap|space))?",
+    r"(?:^|,\s(?:and\s)?|\band\s|;\s?)[\"“]?([^\"”,;\n]{1,60}?)[\"”]?\s(?:for|in(?:to)?|go(?:es)? in(?:to)?|fills|[-=]>|→)\s(?:the\s)?(first|second|third|fourth|blank \d)\b(?:\s(?:blank|one|gap|space))?",
     re.IGNORECASE,
 )
 _CLOSING = re.compile(
@@ -126,20 +120,20 @@ _CONCLUDED = re.compile(
 _LEAD = re.compile(
     r"^(?:(?:sure|certainly|of course|okay|good question|好的?|当然(?:可以)?|没问题)\s?[,!.。]\s*)?(?:(?:as far as i know|i (?:think|believe)|据我(?:所知|了解)|我(?:认为|觉得|想))[,]?\s*)?"
     r"(?:(?:here (?:are|is)|these are|this is|以下是|这是)[^:\n]{0,40}:\s*|(?:it['’]s|it is|it should be|they are|they should be|是|应该是)\s?(?=\S)"
-    r"|(?:the|this) \w+ (?:is|should be|must be) filled(?: in)? with:? |(?:the|this) (?:gap|missing (?:word|term)|word|answer) (?:is|should be|must be):? |空[白格]处?[是为]|(?:这里|此处|空[白格]?处?)?应?该?填(?:的|[入写])?(?!空|充)[:是]?\s?(?=\S)|[^,.。:\n]{1,12}[是为]:\s*)?",
+    r"|(?:the|this) \w+ (?:is|should be|must be) filled(?: in)? with:? |(?:the|this) (?:gap|blank|missing (?:word|term)|word|answer) (?:is|should be|must be):? |空[白格]处?[是为]|(?:这里|此处|空[白格]?处?)?应?该?填(?:的|[入写])?(?!空|充)[:是]?\s?(?=\S)|[^,.。:\n]{1,12}[是为]:\s*)?",
     re.IGNORECASE,
 )
 _REMARK_LAST = (
     r"(?:\s|(?<=[\u3400-\u9fff\d]))\((?=[^()]*(?:[A-Za-z]+ [A-Za-z]+ [A-Za-z]+|[\u3400-\u9fff\d,]{7}))[^()]*\)\W*$"
 )
-_END = r"(?-i:(?<![A-Z])(?:[.!]|。)\s*(?=[A-Z(\"“《「\u3400-\u9fff]|\n|$))"
+_END = r"(?-i:(?<![A-Z])(?<!\bSt)(?<!\bMt)(?<!\bDr)(?<!\bMr)(?<!\bMs)(?:[.!]|。)\s*(?=[A-Z(\"“《「\u3400-\u9fff]|\n|$))"
 _FIRST_SENTENCE = re.compile(
     rf"[^\n]{{1,200}}?(?={_END}|\n\n|{_REMARK_LAST}| [-–—] |,\s(?:who|which|where|because|since|as)\b|,(?:因为|由于|表示|意为)|$)"
 )
 _SENTENCE_AFTER = re.compile(_END)
 _CONTRASTED = re.compile(r"\bnot\b|n['’]t\b|\bwrong\b|不是|并非|而非", re.IGNORECASE)
 _LABELLED = re.compile(
-    r"(?P<label>[^:：=]{1,40}?)(?:\s?(?P<sign>[:：](?!\d\d)|→|[-=]>)\s?|\s(?:[-–—]|is|are|was|were|for)\s|(?<=[\u3400-\u9fff])\s?[是为]\s?)(?P<value>[^:：]{1,80})",
+    r"(?P<label>[^:：=]{1,40}?)(?:\s?(?P<sign>[:：](?!\d\d)|→|[-=]>)\s?|\s(?:[-–—]|is|are|was|were|for)\s|(?<=[\u3400-\u9fff])\s?[是为]\s?)(?P<value>(?:[^:：]|:(?=\d\d)){1,80})",
     re.IGNORECASE,
 )
 _LED = re.compile(
@@ -279,8 +273,6 @@ def read_settled(reply: str, question: str, count: int) -> list[str] | None:
     text = corrected(without_thoughts(reply)[-MOST_CHARACTERS:].replace("**", "").replace("`", ""))
     if concluded := list(_CONCLUDED.finditer(text)):
         text = text[concluded[-1].end() :]
-        if (completed := fill_gaps(text, question, count)) is not None:
-            return completed
     plain = _LEAD.sub("", text, count=1)
     first = _FIRST_SENTENCE.match(plain)
     if first is None or (count > 1 and sets_off(reply, count)):
@@ -296,10 +288,8 @@ def read_settled(reply: str, question: str, count: int) -> list[str] | None:
         quoted = _QUOTED.findall(opening[0])
     if len(quoted) == count:
         return quoted
-    if is_part and (phrases := _listed(first[0], question, count)) is not None:
-        return phrases
     leads = [lead.end() for lead in _LED.finditer(first[0]) if count > 1]
-    lists = (_listed(first[0][end:], question, count, first[0][:end]) for end in leads)
+    lists = [_listed(first[0][end:], question, count, first[0][:end]) for end in (*leads, *[0][:is_part])]
     return next((phrases for phrases in lists if phrases is not None), None)
 
 
@@ -366,7 +356,8 @@ def _listed(text: str, question: str, count: int, lead: str = "") -> list[str] |
     """Return the short phrases that a text is made of, one for each gap; None for one with more words, or after a lead that says the sentence in part."""
     phrases = [phrase.strip() for phrase in read_blanks(text, count)]
     asked = _pairs(half_width(question))
-    if lead and ((_CLAUSE_AFTER.search(lead) and _pairs(lead) & asked) or any(map(_LED.search, phrases))):
+    is_label = ":" in lead[:-2] or (_CLAUSE_AFTER.search(lead) is not None and bool(_pairs(lead) & asked))
+    if lead and (is_label or any(map(_LED.search, phrases))):
         return None
     bare = [phrase.partition("(")[0] for phrase in phrases]
     is_mixed = count > 1 and any(set() < _pairs(phrase) & asked < _pairs(phrase) for phrase in bare)
@@ -378,7 +369,7 @@ def is_phrase(text: str) -> bool:
     return (
         0 < len(text) <= _LONGEST_PHRASE
         and len(text.split()) <= _MOST_WORDS
-        and not re.search(r"=|[,，;；。(]\D|:(?!\d)", text)
+        and not re.search(r"[=→]|[,，;；。(]\D|:(?!\d)", text)
     )
 
 
@@ -388,7 +379,7 @@ def read_blanks(reply: str, count: int) -> list[str]:
     text = last_boxed(text) or last_announced(text) or text
     bold = bold_words(text)
     text = _of_table(text.replace("**", "").replace("`", "").strip())
-    text = _RESPECTIVELY.sub("", _ANSWERS_ARE.sub("", _OPENING.sub("", text)))
+    text = _RESPECTIVELY.sub("", _OPENING.sub("", text))
     parts = [part.strip() for part in re.split(r"[\n;]", text) if part.strip()]
     if len(parts) == count + 1 and parts[0].endswith(":") and all(part.startswith(("- ", "* ")) for part in parts[1:]):
         parts = parts[1:]  # and what announces the list is no answer
@@ -410,13 +401,20 @@ def read_blanks(reply: str, count: int) -> list[str]:
             return list(marked)
     if len(parts) == 1:
         parts = next(
-            (found for sign in _SEPARATORS if len(found := re.split(sign, text.strip(' \n.。…"“”'))) == count), parts
+            (
+                found
+                for said in (text, _ASIDE.sub("", text))
+                for sign in _SEPARATORS
+                if len(found := re.split(sign, said.strip(' \n.。…"“”'))) == count
+            ),
+            parts,
         )
     if len(parts) > count and "\n" not in text.strip():
         return [""] * count  # more answers than blanks
     numbered = {_number_of(part): part for part in parts}
     if set(range(1, count + 1)) <= set(numbered):
         parts = [numbered[number] for number in range(1, count + 1)]
+    parts = [_SENTENCE_AFTER.split(part)[0] for part in parts]
     answers = [_OPENING.sub("", _bare(part, number)) for number, part in enumerate(parts[:count], 1)]
     return answers + [""] * (count - len(answers))
 
@@ -437,22 +435,22 @@ def without_labels(answers: Sequence[str], question: str) -> list[str] | None:
     >>> without_labels(["Mercury is the smallest", "Jupiter is the largest"], "The largest planet is ____, the smallest ____.")
     ['Jupiter', 'Mercury']
     """
-    pieces = [*map(_stems, _GAP.split(half_width(without_hints(question))))]
+    pieces = [*map(echo, _GAP.split(half_width(without_hints(question))))]
     halves = [_LABELLED.fullmatch(answer.strip(" -*.。")) for answer in answers]
     if len(pieces) != len(answers) + 1 or any(half is None or negations(half[0]) for half in halves):
         return None
     known = set().union(*pieces)
     sides = [
         half.group("value", "label")
-        if not half["sign"] and set() < _stems(half["value"]) <= known and not set() < _stems(half["label"]) <= known
+        if not half["sign"] and set() < echo(half["value"]) <= known and not set() < echo(half["label"]) <= known
         else half.group("label", "value")
         for half in halves
         if half is not None
     ]
-    clauses = [*map(_stems, clauses_with_gaps(question))]
+    clauses = [*map(echo, clauses_with_gaps(question))]
     shared = [
         [
-            (len(_stems(label) & clause), len(_stems(label) & before), len(_stems(label) & after))
+            (len(echo(label) & clause), len(echo(label) & before), len(echo(label) & after))
             for clause, (before, after) in zip(clauses, pairwise(pieces), strict=False)
         ]
         for label, _ in sides
@@ -474,11 +472,6 @@ def without_labels(answers: Sequence[str], question: str) -> list[str] | None:
 
 def _sums(rows: Sequence[Sequence[int]]) -> list[int]:
     return [sum(column) for column in zip(*rows, strict=True)]
-
-
-def _stems(text: str) -> set[str]:
-    """Return the Chinese characters and the beginnings of the longer words of a text."""
-    return {word.casefold()[:4] for word in re.findall(r"[A-Za-z]{4,}|[\u3400-\u9fff]|\d+", text)}
 
 
 def _pairs(text: str) -> set[str]:

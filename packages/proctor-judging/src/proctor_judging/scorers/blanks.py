@@ -59,6 +59,8 @@ _LATEX = (
     (re.compile(r"(?<=[A-Za-z])\^(?=\d?[+-]$)"), ""),
     (re.compile(r"\\(?:left|right|quad|,|;|!)"), ""),
     (re.compile(r"^<(/?\w+)>$"), r"\1"),  # <a>
+    (re.compile(r"^-(?=[A-Za-z]{2})|(?<=[A-Za-z]{2})-$"), ""),  # un-
+    (re.compile(r"(?<=[a-z])n't\b|(?<=\bcan)'t\b"), " not"),
 )
 _SIGN_OF = (
     "pi π|geq ≥|ge ≥|leq ≤|le ≤|neq ≠|ne ≠|times ×|cdot ·|pm ±|infty ∞|alpha α|beta β|theta θ|lambda λ|mu μ|omega ω|Delta Δ|rightarrow →|"
