@@ -194,11 +194,8 @@ def without_context(answers: Sequence[str], question: str) -> list[str]:
     pieces = [half_width(piece) for piece in _GAP.split(without_hints(question))]
     if len(pieces) != len(answers) + 1:
         return list(answers)
-    asked = "\n".join(pieces).casefold()
-    return [
-        _without(answer, before, after, asked)
-        for answer, before, after in zip(answers, pieces, pieces[1:], strict=False)
-    ]
+    around = zip(answers, pieces, pieces[1:], clauses_with_gaps(question), strict=False)
+    return [_without(answer, before, after, clause.casefold()) for answer, before, after, clause in around]
 
 
 def shorter(answers: Sequence[str], question: str) -> list[str]:
@@ -219,6 +216,8 @@ def _without(answer: str, before: str, after: str, asked: str) -> str:
     answer = _ROUGHLY.sub("", answer.strip(" .。;；"), count=1) if _ROUGHLY.match(answer) else answer.strip(" .。;；")
     if (remark := _REMARK.search(answer)) is not None:
         answer = answer[: remark.start()]
+    ends = (answer[-size:] for size in range(min(6, len(answer) - 1), 1, -1))
+    answer = answer.removesuffix(next((end for end in ends if end in asked and _IN_HAN.fullmatch(end)), ""))
     if (light := _LIGHT.match(answer)) is not None and len(answer) > light.end():
         answer = answer[light.end() :]
     if (label := _LABEL.match(answer)) is not None and label[1].strip().casefold() in asked:
@@ -229,11 +228,8 @@ def _without(answer: str, before: str, after: str, asked: str) -> str:
         named = [words[:size] for size in range(1, 5)] + re.findall(r"[A-Za-z]+(?: [A-Z][a-z]+)?", words)[:1]
         answer = amount[1] if unit in [read_unit(word) for word in named if word] else answer
     answer = _without_start(_without_end(answer, after.strip()), before.strip())
-    if (passive := _PASSIVE.search(answer)) is not None and (
-        passive[1] is None or any(word.startswith(passive[1].casefold()[:3]) for word in asked.split())
-    ):
-        answer = answer[: passive.start()]
-    return answer
+    passive = _PASSIVE.search(answer)
+    return answer[: passive.start()] if passive and (passive[1] is None or echo(passive[1]) & echo(asked)) else answer
 
 
 def _without_start(answer: str, before: str) -> str:
