@@ -116,11 +116,7 @@ def asks_for_wrong(question: str) -> bool:
 
 
 def asked_apart(question: str) -> str:
-    """Return the clause of a question that asks, without the options it lists.
-
-    >>> asked_apart("Two are dogs.\\nWhich is a cat?\\nA. Rex\\nB. Tom")
-    'Which is a cat?'
-    """
+    """Return the clause of a question that asks, without the options it lists."""
     stem = OPTION_LIST.sub("", question)
     return interrogative(stem if stem.strip() else question)
 

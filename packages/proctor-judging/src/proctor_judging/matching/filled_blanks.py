@@ -98,7 +98,7 @@ _REMARK = re.compile(
 )
 _LABEL = re.compile(r"([^:：=\d]{1,40}?)(?:\s?[:：=]|(?<=[\u3400-\u9fff])[是为])\s*(?=\S)")
 _IN_UNIT = re.compile(r"([-+−]?\d[\d.,/]*)\s?(\D{1,12})")
-_SHORTER = [  # the words before a gap, and of its answer what is enough
+_SHORTEST = [  # the words before a gap, and of its answer what is enough
     re.compile(
         r"(?:\b(?:by|(?:author|writer|poet|painter|composer|inventor|scientist|president|man|woman|person)\b[^,;.]*)\s*|[人者家师][^,;。]{0,4})\n(?:(?:[A-Z][\w'’.-]* (?:(?:van|von|de|da) )*)+([A-Z][\w'’-]+)|[^·]+·([^·]+))$"
     ),
@@ -185,31 +185,27 @@ def before_remark(answer: str) -> str:
     return parts[0] if is_remark and not (_CONTINUES.search(parts[1]) or negations(parts[1])) else answer
 
 
-def without_context(answers: Sequence[str], question: str) -> list[str]:
+def without_context(answers: Sequence[str], question: str, *, shortest: bool = False) -> list[str]:
     """Return the answers without the words next to their gaps that they repeat: `100` of `100 °C`, where the question says `___ °C`.
+
+    The `shortest` name of a person that is asked for is the last one, of a moment the year, of a poem its first title.
 
     >>> without_context(["Zhou", "1918年"], "原名____，写于____年。"), without_context(["100 °C"], "Water boils at ___ °C.")
     (['Zhou', '1918'], ['100'])
+    >>> without_context(["Jane Austen", "3 May 1815"], "Emma was written by ____ in ____.", shortest=True)
+    ['Austen', '1815']
     """
     pieces = [half_width(piece) for piece in _GAP.split(without_hints(question))]
     if len(pieces) != len(answers) + 1:
         return list(answers)
     around = zip(answers, pieces, pieces[1:], clauses_with_gaps(question), strict=False)
-    return [_without(answer, before, after, clause.casefold()) for answer, before, after, clause in around]
+    bare = [_without(answer, before, after, clause.casefold()) for answer, before, after, clause in around]
+    return [*map(_shortest, bare, pieces)] if shortest else bare
 
 
-def shorter(answers: Sequence[str], question: str) -> list[str]:
-    """Return the answers as the words before their gaps ask for them: a person by the last name, a moment by its year, a poem without its second title.
-
-    >>> shorter(["Jane Austen", "3 May 1815"], "Emma was written by ____ in ____."), shorter(["Mary"], "I like ____.")
-    (['Austen', '1815'], ['Mary'])
-    """
-    pieces = [half_width(piece)[-LONGEST_VALUE:] for piece in _GAP.split(without_hints(question))]
-    if len(pieces) != len(answers) + 1:
-        return list(answers)
-    texts = [f"{before}\n{answer.strip(' .。')}" for before, answer in zip(pieces, answers, strict=False)]
-    matches = [next(filter(None, (form.search(text) for form in _SHORTER)), None) for text in texts]
-    return [match[match.lastindex or 0] if match else answer for match, answer in zip(matches, answers, strict=True)]
+def _shortest(answer: str, before: str) -> str:
+    match = next(filter(None, (form.search(f"{before[-LONGEST_VALUE:]}\n{answer}") for form in _SHORTEST)), None)
+    return answer if match is None else match[match.lastindex or 0]
 
 
 def _without(answer: str, before: str, after: str, asked: str) -> str:
@@ -454,7 +450,7 @@ def without_labels(answers: Sequence[str], question: str) -> list[str] | None:
     if len(shared) > _MOST_SORTED or len(clauses) != len(shared):
         return None
     fits = {
-        order: _sums([row[at] for row, at in zip(shared, order, strict=True)])
+        order: [*map(sum, zip(*(row[at] for row, at in zip(shared, order, strict=True)), strict=True))]
         for order in permutations(range(len(shared)))
     }
     best = max(fits, key=lambda order: fits[order])
@@ -464,10 +460,6 @@ def without_labels(answers: Sequence[str], question: str) -> list[str] | None:
     told_by = 1 if len({frozenset(clause) for clause in clauses}) == len(clauses) else 3
     is_open = [*best] != sorted(best) and sum(fit[:told_by] == fits[best][:told_by] for fit in fits.values()) > 1
     return [sides[best.index(index)][1] for index in range(len(sides))] if is_told and not is_open else None
-
-
-def _sums(rows: Sequence[Sequence[int]]) -> list[int]:
-    return [sum(column) for column in zip(*rows, strict=True)]
 
 
 def _pairs(text: str) -> set[str]:

@@ -36,7 +36,6 @@ from proctor_judging.matching.filled_blanks import (
     read_settled,
     said_once,
     sets_off,
-    shorter,
     without_context,
     without_contrast,
     without_labels,
@@ -118,14 +117,12 @@ def blanks(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
         return Unscored(why="not_applicable", reason=say("The sample has no target to compare with."))
     claims = read_claims(trajectory.answer, sample.question, len(expected))
     answers = claims.answers
-    readings = (answers, claims.bare, shorter(claims.bare, sample.question))
+    readings = (answers, claims.bare, without_context(claims.bare, sample.question, shortest=True))
     wanted = _with_bare(expected, sample.question)
     right = [any(ways) for ways in zip(*(_right(reading, wanted, options) for reading in readings), strict=True)]
     if len(expected) == 1 and not right[0] and not claims.settled:
         right = [_said(trajectory.answer, wanted[0], sample.question, options)]
-    elif (
-        not all(right) and not claims.settled and _states(trajectory.answer, answers, wanted, sample.question, options)
-    ):
+    elif not (all(right) or claims.settled) and _states(trajectory.answer, answers, wanted, sample.question, options):
         right = [True] * len(expected)
     for good, answer, ways in zip(right, answers, expected, strict=True):
         choices = _EITHER.split(answer.strip(" .。)"))
