@@ -92,7 +92,7 @@ def _letters(sample: Sample) -> str:
     return target if isinstance(target, str) and target and set(target) <= set(DEFAULT_LETTERS) else ""
 
 
-@scorer(version="6", equivalents=_equivalents, opposites=_opposites)
+@scorer(version="7", equivalents=_equivalents, opposites=_opposites)
 def choice(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     """Right when exactly the right options are chosen, in any order.
 
@@ -108,7 +108,7 @@ def choice(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     return _score(found, int(all(right) and bool(right)), 1)
 
 
-@scorer(version="6")
+@scorer(version="7")
 def partial(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     """A point for each right option chosen; a wrong one takes one away (or more, by `meta`).
 
