@@ -201,6 +201,10 @@ def _is_accepted(question: str, reply: str, target: list[str]) -> bool:
         ("Call ____ before ____ about the ____.", "- Who: Sarah\n- When: noon\n- What about: lease", ["Sarah", "noon", "lease"]),
         ("求和函数是____，求平均值函数是____。", "SUM（求和）和AVERAGE（求平均值）", ["SUM", "AVERAGE"]),
         ("There are too ____ cars and too ____ noise.", "Countable noun → many; uncountable noun → much. Both are common.", ["many", "much"]),
+        ("Neither ____ (be) aware of it, but everyone ____ (agree).", "were / agreed", ["were", "agreed"]),
+        ("Gold melts at about ____ °C and iron at about ____ °C.", "Gold melts at roughly 1,064 °C, whereas iron melts at around 1,538 °C.", ["1064", "1538"]),
+        ("绰号“豹子头”的是____，“花和尚”是____。", "“豹子头”是林冲，“花和尚”是鲁智深。", ["林冲", "鲁智深"]),
+        ("方程x²-5x+6=0的两个根是x₁=____，x₂=____。", "因式分解得(x-2)(x-3)=0，所以x₁=2，x₂=3。", ["2", "3"]),
         # numbers that are no marks, quotes within a gloss, what is said again
         ("It opens at ____ and closes at ____.", "First blank: 8:30. Second blank: 19:00, i.e. 7 pm.", ["8:30", "7 pm"]),
         ("He is keen ____ art. 他喜欢____。", "第一空填介词 on（keen on 表示“喜爱”），第二空填“艺术”。", ["on", "艺术"]),
@@ -218,6 +222,7 @@ def _is_accepted(question: str, reply: str, target: list[str]) -> bool:
         ("Japan has the ____, Switzerland the ____.", "Japan has the yen, Switzerland the Swiss franc.", ["yen", "franc"]),
         ("正常心率为每分钟____次。", "60～100次", ["60-100次"]),
         ("He ____ (not finish) it yet.", "hasn't finished", ["has not finished"]),
+        ("It is a piece of ____.", "cake 🎂", ["cake"]),
         ("The prefix is ____ and the suffix is ____.", "Prefix: un-; suffix: -ness", ["un", "ness"]),
         ("“千里共婵娟”出自《____》。", "出自《水调歌头·明月几时有》。", ["水调歌头"]),
         ("____ painted it in the city of ____.", "Vincent van Gogh painted it, in the city of Arles (southern France).", ["Vincent van Gogh", "Arles"]),

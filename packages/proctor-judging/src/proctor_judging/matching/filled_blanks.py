@@ -137,7 +137,7 @@ _LABELLED = re.compile(
     re.IGNORECASE,
 )
 _LED = re.compile(
-    r":\s|\b(?:are|were|be|as|with)\s|(?:(?<=[空个项词字处者句种位样])(?:应该?|分别|依次)*[是为]|填[入写上]?|(?:分别|依次)[是为]?)",
+    r":\s|(?<=\w)\s(?:are|were|be|as|with)\s|(?:(?<=[空个项词字处者句种位样])(?:应该?|分别|依次)*[是为]|填[入写上]?|(?:分别|依次)[是为]?)",
     re.IGNORECASE,
 )
 _LONGEST_PHRASE = 40
@@ -282,7 +282,8 @@ def read_settled(reply: str, question: str, count: int) -> list[str] | None:
         return quoted
     leads = [lead.end() for lead in _LED.finditer(first[0]) if count > 1]
     lists = [_listed(first[0][end:], question, count, first[0][:end]) for end in (*leads, *[0][:is_part])]
-    return next((phrases for phrases in lists if phrases is not None), None)
+    phrases = next((phrases for phrases in lists if phrases is not None), None)
+    return phrases or (fill_gaps(text, question, count, reworded=True) if concluded and count > 1 else None)
 
 
 def as_list(reply: str) -> str:
@@ -307,12 +308,13 @@ def as_list(reply: str) -> str:
 
 
 def said_once(text: str, question: str) -> str:
-    """Return a text without what says a phrase of it again in other words.
+    """Return a text without what says a phrase of it again in other words, and with single quotes where the question has double ones.
 
     >>> said_once("Closing time: 19:00, i.e. 7 pm.", "It closes at ____."), said_once("3 × 4, i.e. 12", "3 × 4 = ____")
     ('Closing time: 19:00.', '3 × 4, i.e. 12')
     """
     asked = _pairs(half_width(question))
+    text = _QUOTED.sub(lambda quoted: f"‘{quoted[1]}’" if quoted[0] in question else quoted[0], text)
     return _AGAIN.sub(
         lambda said: said[0] if set() < _pairs(said["once"]) <= asked or said["sign"] in question else said["once"],
         text,

@@ -19,13 +19,13 @@ TOKEN = re.compile(
 CLOSES = frozenset(",;，；—–:\n")
 ENDS_SENTENCE = frozenset("!?。！？\n")
 NEW_SENTENCE = re.compile(r"\s*(?:[A-Z(\u3400-\u9fff\n]|$)")
-QUOTED = re.compile(r"“[^”]*”|\"[^\"]*\"")
+QUOTED = re.compile(r"“[^”]*”|\"[^\"]*\"|‘[^’]*’")
 QUOTES = frozenset("\"“”'‘’「」《》*`")
 BRACKETS = frozenset("()[]")
 PUNCTUATION = CLOSES | ENDS_SENTENCE | QUOTES | BRACKETS | {"."}
 ABBREVIATED = frozenset(["dr", "mr", "mrs", "ms", "st", "mt", "vs"])
 SAME = dict.fromkeys(["are", "was", "were", "be"], "is") | dict.fromkeys("为叫即于", "是") | {"其": "它"}
-SAME |= dict.fromkeys(["and", "&", "与", "及", "、"], "和")
+SAME |= dict.fromkeys(["and", "while", "whereas", "&", "与", "及", "、"], "和")
 SAME |= dict.fromkeys(["roughly", "approximately"], "about") | dict.fromkeys(["have", "had"], "ha")
 SMALL = frozenset(["that", "this", "with", "from", "they", "it's", *"的了是它和一这那个"])
 PRONOUNS = frozenset(["it", "he", "she", "they", "this", "that", *"它他她这该"])
@@ -260,7 +260,7 @@ def _is_filling(texts: Sequence[str], span: Filling, before: Sequence[str], know
     said = texts[slice(*span)]
     is_small = known.issuperset(said) and not _follows(texts, span, before)
     is_long = sum(map(len, said)) > LONGEST_GAP
-    return "→" not in said and not (is_small or is_long or PUNCTUATION.issuperset(said))
+    return "→" not in said and not (is_small or is_long or (PUNCTUATION | {"/"}).issuperset(said))
 
 
 def _follows(texts: Sequence[str], span: Filling, before: Sequence[str]) -> bool:
@@ -329,7 +329,8 @@ def _is_of_another(stretches: Sequence[Sequence[ReplyToken]], plain: Sequence[Se
         return not set(filter(_has_meaning, within)) <= asked[0] | asked[1]
     between = [clause, *([token.text for token in stretch] for stretch in stretches[1:-1])]
     return any(
-        not set(_only_words(piece) or ["-"]).issubset(words) and (set().union(*asked) - own).intersection(words)
+        not set(_only_words(piece) or ["-"]).difference(JOINS | {"about"}).issubset(words)
+        and (set().union(*asked) - own).intersection(words)
         for piece, own, words in zip(plain, asked, between, strict=False)
     )
 

@@ -58,6 +58,7 @@ _LATEX = (
     (re.compile(r"(?<=[A-Za-z])\^(?=\d?[+-]$)"), ""),
     (re.compile(r"\\(?:left|right|quad|,|;|!)"), ""),
     (re.compile(r"^<(/?\w+)>$"), r"\1"),  # <a>
+    (re.compile("[\U0001f300-\U0001faff\ufe0f]"), ""),
     (re.compile(r"^-(?=[A-Za-z]{2})|(?<=[A-Za-z]{2})-$"), ""),  # un-
     (re.compile(r"(?<=[a-z])n't\b|(?<=\bcan)'t\b"), " not"),
 )
