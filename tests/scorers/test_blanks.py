@@ -205,6 +205,10 @@ def _is_accepted(question: str, reply: str, target: list[str]) -> bool:
         ("Gold melts at about ____ °C and iron at about ____ °C.", "Gold melts at roughly 1,064 °C, whereas iron melts at around 1,538 °C.", ["1064", "1538"]),
         ("绰号“豹子头”的是____，“花和尚”是____。", "“豹子头”是林冲，“花和尚”是鲁智深。", ["林冲", "鲁智深"]),
         ("方程x²-5x+6=0的两个根是x₁=____，x₂=____。", "因式分解得(x-2)(x-3)=0，所以x₁=2，x₂=3。", ["2", "3"]),
+        ("The team has ____ developers and ____ designer. (Roster: Ana, Bo: dev; Cy: design)", "There are two developers and one designer.", ["two", "one"]),
+        ("The Statue of Liberty was a gift from ____ to the United States and was dedicated in ____.", "It was given by France and dedicated in 1886.", ["France", "1886"]),
+        ("平行四边形的对边____且____。", "平行且相等", ["平行", "相等"]),
+        ("《春晓》中“春眠不觉晓”的“晓”是____的意思。", "“晓”指天亮。", ["天亮"]),
         # numbers that are no marks, quotes within a gloss, what is said again
         ("It opens at ____ and closes at ____.", "First blank: 8:30. Second blank: 19:00, i.e. 7 pm.", ["8:30", "7 pm"]),
         ("He is keen ____ art. 他喜欢____。", "第一空填介词 on（keen on 表示“喜爱”），第二空填“艺术”。", ["on", "艺术"]),
@@ -256,6 +260,7 @@ def test_a_reply_that_says_the_sentence_in_its_own_way_fills_the_blanks(
         ("In towns the limit is ____ km/h and on motorways ____ km/h.", "Per the leaflet: 50 km/h in towns, 130 km/h on motorways.", ["130", "50"]),
         ("The human body has ____ pairs of ribs.", "Most people have 12 pairs of ribs, i.e. 24 ribs in all.", ["24"]),
         ("The shop closes at ____.", "It closes at a quarter to 5.", ["half past 5"]),
+        ("The report ____ (send) on Monday.", "was sent", ["sent"]),
         ("Emma was written by ____.", "It was written by Jane Austen.", ["Henry Austen"]),
         ("李白字____，号____居士。", "太白，青莲", ["青莲", "太白"]),
         ("南方人过年常吃____。", "一般是吃年糕，北京有的人家则吃饺子。", ["饺子"]),

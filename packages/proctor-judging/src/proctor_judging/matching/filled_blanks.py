@@ -41,13 +41,13 @@ _SEPARATORS = (
     "、",
     r"\.\s+(?=[A-Z])|。(?=.)",
     r"\s[|/–—]\s",
-    r"\s+(?:and|和)\s+|[和与及]",
+    r"\s+(?:and|和)\s+|[和与及且]",
     r"(?<=\d)\s?[-–—~～至]\s?(?=\d)",
     r"\s+",
 )
 _JOIN = re.compile(r"(?:,?\s+and|[,，]?\s?而?且)$", re.IGNORECASE)
-_QUOTED = re.compile(r"[\"“「]([^\"”」]{1,100})[\"”」]")
-_QUOTES_FIRST = re.compile(rf"(?:{_QUOTED.pattern}(?:\s?(?:,|、|和|and\b)\s?|(?=\s?(?:[.。;:]|$))))+")
+QUOTED = re.compile(r"[\"“「]([^\"”」]{1,100})[\"”」]")
+_QUOTES_FIRST = re.compile(rf"(?:{QUOTED.pattern}(?:\s?(?:,|、|和|and\b)\s?|(?=\s?(?:[.。;:]|$))))+")
 _OPENING = re.compile(
     r"^(?:(?:according to|based on|as per|根据|按照|据)[^,:]{1,40}[,:]\s?|(?:i (?:would|'d) |please |you should )?(?:fill in|write|put|insert|enter)\s(?!the\b)|(?:先|再|后|接着|然后|最后)(?=填)|答(?!案)|解(?!析)|还[差有缺]|(?:答案|[两三四五]个?空|[^,，。:：;\n]{1,12}(?=分别[是为]))?(?:依次|分别)(?:填入?|为|是)*|(?:空格?(?:处|中)?)?应?填(?:空|入|写)?(?!充))+\s?:?\s*",
     re.IGNORECASE,
@@ -108,8 +108,8 @@ _SHORTEST = [  # the words before a gap, and of its answer what is enough
 ]
 _WITHIN_WORD = re.compile(r"[A-Za-z]{2}|\s")
 _LIGHT = re.compile(
-    r"(?:is|are|was|were)\s(?!\w+(?:ed|en|ing)\b|not\b)(?=\S)|(?:the )?(?:[介动名连量冠代副]词|形容词|关联词|成语|preposition|verb|noun|adjective|adverb|article|word|number)\s?:?\s?(?=\S)"
-    r"|(?:(?:应该|已经|正|则|就|定|一般|人?数)?(?:[位在等]于|[是在为由占约有共仅只达于了]|达到|大约|进行|需?要))+(?=[\d《“一二两三四五六七八九十百])|由(?=[\u3400-\u9fff]{2,4}$)|(?![a-z ]*\b(?:below|under|above|minus|over|not|than|least|most)\b)(?:[a-z'’]+ ){1,3}(?=\d[\d.,]*$)"
+    r"(?:(?i:there|it|they)\s)?(?:is|are|was|were|has|have)\s(?:\w+(?:ed|en)\s(?:by|in|on|from)\s)?(?=[A-Z\d$€£“\"(]|an?\s|the\s|(?:zero|one|two|three|four|five|six|seven|eight|nine|ten)\b)|(?:the )?(?:[介动名连量冠代副]词|形容词|关联词|成语|preposition|verb|noun|adjective|adverb|article|word|number)\s?:?\s?(?=\S)"
+    r"|(?:(?:应该|已经|正|则|就|定|一般|人?数)?(?:[位在等]于|[是在为由占约有共仅只达于了]|达到|大约|进行|需?要))+(?=[\d《“一二两三四五六七八九十百])|由(?=[\u3400-\u9fff]{2,4}$)|(?:是?指(?:的是|(?![南纹甲挥标导示]))|意为|意思[是为])(?=[\u3400-\u9fff]{2})|(?![a-z ]*\b(?:below|under|above|minus|over|not|than|least|most)\b)(?:[a-z'’]+ ){1,3}(?=\d[\d.,]*$)"
 )
 _ROUGHLY = re.compile(r"(?:大?约|about|around|roughly|approximately)\s?(?=\d)", re.IGNORECASE)
 _CONCLUDED = re.compile(
@@ -270,14 +270,12 @@ def read_settled(reply: str, question: str, count: int) -> list[str] | None:
     if first is None or (count > 1 and sets_off(reply, count)):
         return None
     asked = half_width(question).casefold()
-    quoted = [
-        words.strip(" .,") for words in _QUOTED.findall(_ASIDE.sub("", first[0])) if words.casefold() not in asked
-    ]
+    quoted = [words.strip(" .,") for words in QUOTED.findall(_ASIDE.sub("", first[0])) if words.casefold() not in asked]
     is_part = bool(concluded) or plain != text or first.end() < len(plain) - 1
     if _CONTRASTED.search(first[0]) is not None:
         return None
     if (opening := _QUOTES_FIRST.match(plain)) is not None and len(quoted) != count:
-        quoted = _QUOTED.findall(opening[0])
+        quoted = QUOTED.findall(opening[0])
     if len(quoted) == count:
         return quoted
     leads = [lead.end() for lead in _LED.finditer(first[0]) if count > 1]
@@ -308,13 +306,12 @@ def as_list(reply: str) -> str:
 
 
 def said_once(text: str, question: str) -> str:
-    """Return a text without what says a phrase of it again in other words, and with single quotes where the question has double ones.
+    """Return a text without what says a phrase of it again in other words.
 
     >>> said_once("Closing time: 19:00, i.e. 7 pm.", "It closes at ____."), said_once("3 × 4, i.e. 12", "3 × 4 = ____")
     ('Closing time: 19:00.', '3 × 4, i.e. 12')
     """
     asked = _pairs(half_width(question))
-    text = _QUOTED.sub(lambda quoted: f"‘{quoted[1]}’" if quoted[0] in question else quoted[0], text)
     return _AGAIN.sub(
         lambda said: said[0] if set() < _pairs(said["once"]) <= asked or said["sign"] in question else said["once"],
         text,
@@ -338,7 +335,7 @@ def sets_off(reply: str, count: int) -> bool:
     """True if a reply numbers its answers, or marks as many words as there are gaps."""
     text = without_thoughts(reply)
     return (
-        count in (len(bold_words(text)), len(_QUOTED.findall(text)))
+        count in (len(bold_words(text)), len(QUOTED.findall(text)))
         or _number_of(text) == 1
         or _inline(text, count) is not None
         or len(_FOR_THE.findall(text)) == count
@@ -388,9 +385,9 @@ def read_blanks(reply: str, count: int) -> list[str]:
         return [after[number] for number in sorted(after)]
     if (inline := _inline(text, count)) is not None:
         return [
-            next(iter(_QUOTED.findall(_ASIDE.sub("", answer))), answer) for answer in _bold_where_begun(inline, bold)
+            next(iter(QUOTED.findall(_ASIDE.sub("", answer))), answer) for answer in _bold_where_begun(inline, bold)
         ]
-    for marked in (_QUOTED.findall(text), bold):
+    for marked in (QUOTED.findall(text), bold):
         if len(marked) == count:
             return list(marked)
     if len(parts) == 1:

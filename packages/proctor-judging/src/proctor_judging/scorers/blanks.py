@@ -26,6 +26,7 @@ from proctor_judging.matching.claims import claimed_forms
 from proctor_judging.matching.filled_blanks import (
     LONGEST_VALUE,
     MOST_CHARACTERS,
+    QUOTED,
     as_list,
     before_remark,
     bold_words,
@@ -80,6 +81,7 @@ _EITHER = re.compile(
     r"(?<=[^\W\d])\s?/\s?(?=[^\W\d])|[\s,]*\(?(?:\bor\b(?: also)?|或(?!许|缺|然)者?|也可以?(?:填|是|写[作为]?)?)\s?[\"“]?(?=\S)",
     re.IGNORECASE,
 )
+_VERB_HINT = re.compile(r"_\s?\([a-z]")
 _APOSTROPHE = re.compile(r"(?<=[a-z])['’](?=[a-z])")  # its, it's
 _SIGNS = str.maketrans({"−": "-", "–": "-", "“": '"', "”": '"', "‘": "'", "’": "'", "$": None, "　": " ", "º": "°"})
 _AROUND = " \t.。,;:!\"'`*《》「」"
@@ -165,6 +167,8 @@ def read_claims(reply: str, question: str = "", count: int = 1) -> BlankClaims:
     reply = said_once(as_list(without_gaps(reply)), question)
     if count == 1:
         reply = without_contrast(reply, question)
+    else:  # words that the question quotes are no answers
+        reply = QUOTED.sub(lambda quoted: f"‘{quoted[1]}’" if quoted[0] in question else quoted[0], reply)
     said = last_announced(without_thoughts(reply)) or reply
     listed = read_blanks(reply, count)
     settled = fill_gaps(said, question, count) or read_settled(said, question, count)
@@ -174,9 +178,8 @@ def read_claims(reply: str, question: str = "", count: int = 1) -> BlankClaims:
     read = settled if is_marked else fill_gaps(said, question, count, reworded=True)
     answers = read or listed
     plain = list(map(before_remark, answers)) if count == 1 or read else answers
-    return BlankClaims(
-        tuple(answers), tuple(without_context(plain, question)), settled is not None and all(map(is_phrase, settled))
-    )
+    filled = settled or ([reply] if _VERB_HINT.search(question) else [""])  # sent is no form of `was sent`
+    return BlankClaims(tuple(answers), tuple(without_context(plain, question)), all(map(is_phrase, filled)))
 
 
 def _said(reply: str, alternatives: Sequence[str], question: str, options: BlanksOptions) -> bool:
