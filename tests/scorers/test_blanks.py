@@ -209,6 +209,8 @@ def _is_accepted(question: str, reply: str, target: list[str]) -> bool:
         ("The Statue of Liberty was a gift from ____ to the United States and was dedicated in ____.", "It was given by France and dedicated in 1886.", ["France", "1886"]),
         ("平行四边形的对边____且____。", "平行且相等", ["平行", "相等"]),
         ("《春晓》中“春眠不觉晓”的“晓”是____的意思。", "“晓”指天亮。", ["天亮"]),
+        ("You should ____ your teeth.", "The collocation is \"brush your teeth\", so I'd put **brush** here.", ["brush"]),
+        ("海水的平均盐度约为____‰，主要成分是____。", "约35‰，氯化钠。", ["35", "氯化钠"]),
         # numbers that are no marks, quotes within a gloss, what is said again
         ("It opens at ____ and closes at ____.", "First blank: 8:30. Second blank: 19:00, i.e. 7 pm.", ["8:30", "7 pm"]),
         ("He is keen ____ art. 他喜欢____。", "第一空填介词 on（keen on 表示“喜爱”），第二空填“艺术”。", ["on", "艺术"]),

@@ -49,7 +49,7 @@ _JOIN = re.compile(r"(?:,?\s+and|[,，]?\s?而?且)$", re.IGNORECASE)
 QUOTED = re.compile(r"[\"“「]([^\"”」]{1,100})[\"”」]")
 _QUOTES_FIRST = re.compile(rf"(?:{QUOTED.pattern}(?:\s?(?:,|、|和|and\b)\s?|(?=\s?(?:[.。;:]|$))))+")
 _OPENING = re.compile(
-    r"^(?:(?:according to|based on|as per|根据|按照|据)[^,:]{1,40}[,:]\s?|(?:i (?:would|'d) |please |you should )?(?:fill in|write|put|insert|enter)\s(?!the\b)|(?:先|再|后|接着|然后|最后)(?=填)|答(?!案)|解(?!析)|还[差有缺]|(?:答案|[两三四五]个?空|[^,，。:：;\n]{1,12}(?=分别[是为]))?(?:依次|分别)(?:填入?|为|是)*|(?:空格?(?:处|中)?)?应?填(?:空|入|写)?(?!充))+\s?:?\s*",
+    r"^(?:(?:according to|based on|as per|根据|按照|据)[^,:]{1,40}[,:]\s?|(?:i(?: would|'d) |please |you should )?(?:fill in|write|put|insert|enter)\s(?!the\b)|(?:先|再|后|接着|然后|最后)(?=填)|答(?!案)|解(?!析)|还[差有缺]|(?:答案|[两三四五]个?空|[^,，。:：;\n]{1,12}(?=分别[是为]))?(?:依次|分别)(?:填入?|为|是)*|(?:空格?(?:处|中)?)?应?填(?:空|入|写)?(?!充))+\s?:?\s*",
     re.IGNORECASE,
 )
 _RESPECTIVELY = re.compile(r",?\s+(?:respectively|in (?:that )?order)\W*$", re.IGNORECASE)
@@ -67,7 +67,7 @@ _CLOSING = re.compile(
     re.IGNORECASE,
 )
 _PASSIVE = re.compile(
-    r"\s(?:(?:is|are|was|were)\s(\w+)|(?:goes|go|comes|come) (?:in|on)|of (?:them|these|those|which)|\w+ (?:it|them))$"
+    r"\s(?:(?:is|are|was|were)\s(\w+)|(?:goes|go|comes|come) (?:in|on)|of (?:them|these|those|which)|here|\w+ (?:it|them))$"
 )
 _IN_HAN = re.compile(r"[\u3400-\u9fff]+[《“]?")
 _JSON = re.compile(r"(?:^|```(?:json)?)\s*([\[{][^`]*[\]}])\s*(?:```|$)")
@@ -251,7 +251,7 @@ def _without_end(answer: str, after: str) -> str:
         if not _WITHIN_WORD.match(after, at - 1)
     ]
     ends = [at for at in ends if answer.casefold().endswith(after[:at].casefold())]
-    return answer[: -ends[-1]].strip() or answer if ends and after[ends[-1] - 1].isalnum() else answer
+    return answer[: -ends[-1]].strip() or answer if ends and re.match(r"[\w%‰℃°]", after[ends[-1] - 1]) else answer
 
 
 def read_settled(reply: str, question: str, count: int) -> list[str] | None:
