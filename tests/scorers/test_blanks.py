@@ -262,6 +262,8 @@ def test_a_reply_that_says_the_sentence_in_its_own_way_fills_the_blanks(
         ("In towns the limit is ____ km/h and on motorways ____ km/h.", "Per the leaflet: 50 km/h in towns, 130 km/h on motorways.", ["130", "50"]),
         ("The human body has ____ pairs of ribs.", "Most people have 12 pairs of ribs, i.e. 24 ribs in all.", ["24"]),
         ("The shop closes at ____.", "It closes at a quarter to 5.", ["half past 5"]),
+        ("They drink ____.", "Green tea", ["tea"]),
+        ("He sat by the ____.", "bank (of the river)", ["bank (for money)"]),
         ("The report ____ (send) on Monday.", "was sent", ["sent"]),
         ("Emma was written by ____.", "It was written by Jane Austen.", ["Henry Austen"]),
         ("李白字____，号____居士。", "太白，青莲", ["青莲", "太白"]),

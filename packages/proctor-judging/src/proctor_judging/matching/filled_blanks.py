@@ -104,7 +104,7 @@ _SHORTEST = [  # the words before a gap, and of its answer what is enough
     ),
     re.compile(r"\b(?:in|year)\s*\n(?:on |in )?(?:\d+\w* )?[A-Z][a-z]{2,8} (?:\d+\w*, )?(\d{4})$"),
     re.compile(r"《\s*\n《?([^·《》]+)·[^·《》]+》?$"),
-    re.compile(r"\n[A-Z][a-z]+(?:n|sh|ss|se|ch) ([a-z]{3,})$"),  # Swiss franc
+    re.compile(r"\n[A-Z][a-z]*(?:ian|ean|can|rman|ish|ese|iss|nch|tch) ([a-z]{3,})$"),  # Swiss franc
 ]
 _WITHIN_WORD = re.compile(r"[A-Za-z]{2}|\s")
 _LIGHT = re.compile(
@@ -497,16 +497,14 @@ def _of_table(text: str) -> str:
 def _inline(text: str, count: int) -> list[str] | None:
     """Return the answers of a reply that numbers each of them, in one line or several; None when it does not."""
     every = list(_INLINE.finditer(text[-MOST_CHARACTERS:]))
-    kinds = dict.fromkeys(mark.lastindex for mark in every)
-    alike = (every, *([mark for mark in every if mark.lastindex == kind] for kind in kinds))
-    marks = next((marks for marks in alike if sorted(map(_place_of, marks)) == [*range(1, count + 1)]), None)
+    alike = [mark for mark in every if mark.lastindex == every[0].lastindex]  # numbers after `Blank 1:` are no marks
+    marks = next((marks for marks in (every, alike) if sorted(map(_place_of, marks)) == [*range(1, count + 1)]), None)
     if marks is None:
         return None
-    places = [*map(_place_of, marks)]
     ends = [mark.start() for mark in marks[1:]] + [len(text[-MOST_CHARACTERS:])]
     answers = {
         number: _JOIN.sub("", text[-MOST_CHARACTERS:][mark.end() : end].strip()).rstrip(",;。、.").strip()
-        for number, mark, end in zip(places, marks, ends, strict=True)
+        for number, mark, end in zip(map(_place_of, marks), marks, ends, strict=True)
     }
     return [_SENTENCE_AFTER.split(answers[number].split("\n")[0])[0] for number in range(1, count + 1)]
 

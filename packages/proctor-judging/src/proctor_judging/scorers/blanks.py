@@ -218,10 +218,12 @@ def _expected(target: object, options: BlanksOptions) -> list[list[str]]:
 
 def _with_bare(expected: Sequence[Sequence[str]], question: str) -> list[list[str]]:
     """Return the alternatives of each blank, and these without the words after their gaps, as answers are read."""
-    rows = [without_context(row, question) for row in zip_longest(*expected, fillvalue="")]
+    plain = [["" if "(" in half_width(way) else way for way in row] for row in zip_longest(*expected, fillvalue="")]
+    bare = zip(*(without_context(row, question) for row in plain), strict=True)
+    pairs = [[*zip(*both, strict=False)] for both in zip(expected, bare, strict=True)]
     return [
-        [*ways, *(text for way, text in zip(ways, bare, strict=False) if text and way.startswith(text))]
-        for ways, bare in zip(expected, zip(*rows, strict=True), strict=True)
+        [*ways, *(text for way, text in row if text and way.startswith(text))]
+        for ways, row in zip(expected, pairs, strict=True)
     ]
 
 
