@@ -144,9 +144,20 @@ def test_a_misspelt_option_is_named() -> None:
         ("《骆驼祥子》的作者是？", ["曹禺", "巴金", "老舍", "茅盾"], "《骆驼祥子》是老舍1936年写的小说。曹禺的代表作是《日出》。", "C", "A"),
         ("Which organ takes in oxygen?", ["Kidney", "Lung", "Liver", "Spleen"], "The lungs do that: they fill with air and pass the oxygen on.", "B", "A"),
         ("What does the text say?", ["He left", "He stayed", "He slept", "He sang"], "Option B – he stayed at home. Option C is ruled out, and nothing is said of D.", "B", "D"),
+        ("What happened?", ["It was played.", "It was moved.", "It was called off.", "Nothing."], "It was played, rain or no rain. It wasn't called off.", "A", "C"),
+        ("Which is used for styling?", ["HTML", "CSS", "SQL", "Python"], "That would be CSS; HTML only gives the structure.", "B", "A"),
+        ("Which unit measures resistance?", ["Volt", "Ampere", "Ohm", "Watt"], "Resistance is measured in ohms; volts measure voltage and amperes current.", "C", "B"),
+        ("Which is the smallest?", ["0.5", "2/5", "0.45", "3/7"], "A = 0.500\nB = 0.400\nC = 0.450\nD ≈ 0.429\nThe smallest is B.", "B", "D"),
+        ("Which city is the destination of booking K7 (FRA → LIS)?", ["Frankfurt", "Lisbon", "Lyon", "Lille"], "LIS is Lisbon, which makes B the right choice. Frankfurt (FRA) is the start.", "B", "A"),
+        ("Which organ makes urine?", ["Liver", "Kidney", "Lung", "Spleen"], "It's the kidney (B). The liver (A) processes nutrients, but it doesn't make urine.", "B", "A"),
+        ("Who wrote Emma?", ["Emily Brontë", "Jane Austen", "Mary Shelley", "George Eliot"], "Austen", "B", "A"),
+        ("第二次世界大战全面爆发的标志是", ["诺曼底登陆", "萨拉热窝事件", "珍珠港事件", "德国入侵波兰"], "1939年德国入侵波兰，标志着二战全面爆发。萨拉热窝事件是一战的导火索。", "D", "B"),
+        ("“他走得很快”中的“得”是", ["动词", "结构助词", "副词", "语气词"], "这里的“得”连接动词和补语，是结构助词。", "B", "A"),
+        ("下列哪项不属于可再生能源？", ["太阳能", "风能", "煤炭", "水能"], "太阳能、风能、水能都可再生，煤炭是化石燃料，不可再生。", "C", "A"),
+        ("哪一组全是近义词？", ["高兴—快乐", "高大—矮小", "寒冷—炎热", "聪明—愚笨"], "第一组。其余三组都是反义词。", "A", "B"),
     ],
 )  # fmt: skip
-def test_options_are_read_in_the_plural_before_digits_and_with_the_word_option(
+def test_options_are_read_by_their_texts_and_by_what_is_said_of_them(
     question: str, options: list[str], reply: str, letter: str, other: str
 ) -> None:
     listed = question + "".join(f"\n{name}. {text}" for name, text in zip("ABCD", options, strict=True))

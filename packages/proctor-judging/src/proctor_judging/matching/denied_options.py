@@ -64,7 +64,7 @@ WRONG_WITHIN = compile_later(
     re.IGNORECASE,
 )
 RIGHT_AFTER = compile_later(
-    r"[\"'”’*_`)\]】}》]*\s*(?:(?:[.:、(（–—-]\s*)?(?:right|correct|true|yes|正确|对)(?=\W*(?:$|[\n(\[A-Z.,;，。；]))|(?:-|->|→|=>?)\s*(?:yes|right|correct|true)\b|[:：]?\s?[✓✔√☑✅]"
+    r"[\"'”’*_`)\]】}》]*\s*(?:the\s(?:right|correct|best)\s(?:answer|option|choice)\b|(?:[.:、(（–—-]\s*)?(?:right|correct|true|yes|正确|对)(?=\W*(?:$|[\n(\[A-Z.,;，。；]))|(?:-|->|→|=>?)\s*(?:yes|right|correct|true)\b|[:：]?\s?[✓✔√☑✅]"
     r"|(?:(?:is|are|was|were|must be|should be|has to be|seems)\s(?:(?:both|all|also|indeed|\w+ly)\s)?(?:correct|right|true\b|valid|the\s(?:\w+\s)?(?:answer|option|choice|one\b)|supported)|(?:holds?(?: true| up)?|fits?)(?=\W*(?:$|[\n.,;，。；])|\s(?:best|because|since|as|well|all)\b))"
     r"|(?:选?项|[两三四]项|[两三四]个)?(?:选项|是|的说法|的?表述|说法|描述|表述|都|均|也|为|全|无疑|才|显然)*(?:正确|成立|对的?(?![比应于])|符合|当选))",
     re.IGNORECASE,
@@ -112,8 +112,13 @@ def asks_for_wrong(question: str) -> bool:
     >>> asks_for_wrong("Which of these is NOT a mammal?"), asks_for_wrong("下列说法错误的是"), asks_for_wrong("Which is right?")
     (True, True, False)
     """
+    return ASKS_WRONG.search(asked_apart(question)) is not None
+
+
+def asked_apart(question: str) -> str:
+    """Return the clause of a question that asks, without the options it lists."""
     stem = OPTION_LIST.sub("", question)
-    return ASKS_WRONG.search(interrogative(stem if stem.strip() else question)) is not None
+    return interrogative(stem if stem.strip() else question)
 
 
 def read_mentions(text: str, items: Iterable[re.Match[str]], *, wrong_wanted: bool) -> list[Mention]:

@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from itertools import pairwise, permutations
+from itertools import accumulate, pairwise, permutations
 from math import inf
 from typing import NamedTuple
 
@@ -19,13 +19,14 @@ TOKEN = re.compile(
 CLOSES = frozenset(",;，；—–:\n")
 ENDS_SENTENCE = frozenset("!?。！？\n")
 NEW_SENTENCE = re.compile(r"\s*(?:[A-Z(\u3400-\u9fff\n]|$)")
+QUOTED = re.compile(r"“[^”]*”|\"[^\"]*\"|‘[^’]*’")
 QUOTES = frozenset("\"“”'‘’「」《》*`")
 BRACKETS = frozenset("()[]")
 PUNCTUATION = CLOSES | ENDS_SENTENCE | QUOTES | BRACKETS | {"."}
 ABBREVIATED = frozenset(["dr", "mr", "mrs", "ms", "st", "mt", "vs"])
 SAME = dict.fromkeys(["are", "was", "were", "be"], "is") | dict.fromkeys("为叫即于", "是") | {"其": "它"}
-SAME |= dict.fromkeys(["and", "&", "与", "及", "、"], "和")
-SAME |= dict.fromkeys(["roughly", "approximately"], "about")
+SAME |= dict.fromkeys(["and", "while", "whereas", "&", "与", "及", "、"], "和")
+SAME |= dict.fromkeys(["roughly", "approximately"], "about") | dict.fromkeys(["have", "had"], "ha")
 SMALL = frozenset(["that", "this", "with", "from", "they", "it's", *"的了是它和一这那个"])
 PRONOUNS = frozenset(["it", "he", "she", "they", "this", "that", *"它他她这该"])
 GAP = "____"
@@ -91,7 +92,8 @@ def align(reply: str, pieces: Sequence[str], least_share: float = 0.4) -> list[s
     order = max(paths, key=lambda order: paths[order].fit - _cost_of_order(order, paths[order], tokens, reply, clauses))
     best, plain = paths[order], orders[order]
     texts = [token.text for token in tokens]
-    if best.fit == -inf or not all(_is_filling(texts, *pair) for pair in zip(best.spans, plain, strict=False)):
+    known = SMALL | PRONOUNS | {word for piece in plain for word in piece}
+    if best.fit == -inf or not all(_is_filling(texts, *pair, known) for pair in zip(best.spans, plain, strict=False)):
         return None
     if len(pieces) == 2 and not (
         _follows(texts, best.spans[0], plain[0])
@@ -145,20 +147,22 @@ def _cost_of_order(
     """Return how much better another order must fit: it counts only where each clause has words of its own, and none that the sentence lacks."""
     if [*order] == sorted(order) or not path.spans:
         return 0.0
-    for at, stretch in zip(order, _stretches(path.spans, tokens, reply), strict=False):
+    stretches = _stretches(path.spans, tokens, reply)
+    for at, before, after in zip(order, stretches, stretches[1:], strict=False):
         own = {*clauses[at].lead, *clauses[at].trail}
-        last = max((index + 1 for index, token in enumerate(stretch) if token.text in JOINS), default=0)
-        others = {word for clause in clauses for word in (*clause.lead, *clause.trail)} - own
-        words = {token.text for token in stretch[last:]}
-        if set(filter(_has_meaning, words)) - own - others or (
-            words & others and not any(map(str.isalnum, words & own - SMALL))
-        ):
+        others = {word for clause in clauses if clause is not clauses[at] for word in (*clause.lead, *clause.trail)}
+        last = max((index + 1 for index, token in enumerate(before) if token.text in JOINS), default=0)
+        first = next((index for index, token in enumerate(after) if token.text in JOINS), len(after))
+        words, rest = ({token.text for token in part} for part in (before[last:], after[:first]))
+        is_named = any(map(str.isalnum, (words | rest) & own - others - SMALL))
+        if set(filter(_has_meaning, words)) - own - others or not is_named:
             return inf
     return MOVED
 
 
 def _doubts(text: str) -> int:
-    """Return how many words of a text deny or doubt what it says, or report what others say."""
+    """Return how many words of a text that are not quoted deny or doubt what it says, or report what others say."""
+    text = QUOTED.sub("", text)
     return len(negations(text)) + len(GUESS.findall(text)) + len(OTHERS_SAY.findall(text)) + text.count("?")
 
 
@@ -176,6 +180,7 @@ def _best_path(tokens: Sequence[ReplyToken], reply: str, plain: Sequence[Sequenc
     template = [word for piece in plain for word in (*piece, GAP)][:-1]
     texts = [token.text for token in tokens]
     ends = [_ends_sentence(tokens, at, reply) for at in range(len(tokens))]
+    depths = [0, *accumulate((text == "(") - (text == ")") for text in texts)]
     starts = [at == 0 or ends[at - 1] or texts[at - 1] == ":" for at in range(len(tokens))]
     free = [NONE] * (len(tokens) + 1)  # by tokens of the reply: the best path that is in no gap
     for at, text in enumerate(texts):
@@ -191,11 +196,12 @@ def _best_path(tokens: Sequence[ReplyToken], reply: str, plain: Sequence[Sequenc
             if word is GAP:
                 if at:
                     entered = max(came[at - 1], _less(met[at - 1], -ANCHOR), key=_fit)
-                    entered = entered._replace(opened=at - 1)
-                    if entered.spans and entered.spans[-1].end == at - 1:
+                    entered = _less(entered, depths[at] * ANCHOR)._replace(opened=at - 1)
+                    if text in CLOSES or (entered.spans and entered.spans[-1].end == at - 1):
                         entered = NONE  # something is between two gaps
                     inside = _less(max(inside, entered, key=_fit), inf if ends[at - 1] else _within(tokens, at - 1))
-                    after_gap[at] = inside._replace(spans=(*inside.spans, Filling(inside.opened, at)))
+                    if depths[at] == depths[inside.opened]:  # in the same brackets
+                        after_gap[at] = inside._replace(spans=(*inside.spans, Filling(inside.opened, at)))
                 free[at] = after_gap[at]
             else:
                 free[at] = _less(came[at], _further(word))
@@ -250,15 +256,11 @@ def _within(tokens: Sequence[ReplyToken], at: int) -> float:
     return 0.0 if is_inner else 0.4
 
 
-def _is_filling(texts: Sequence[str], span: Filling, before: Sequence[str]) -> bool:
+def _is_filling(texts: Sequence[str], span: Filling, before: Sequence[str], known: frozenset[str]) -> bool:
     said = texts[slice(*span)]
-    is_small = (SMALL | PRONOUNS).issuperset(said) and not _follows(texts, span, before)
+    is_small = known.issuperset(said) and not _follows(texts, span, before)
     is_long = sum(map(len, said)) > LONGEST_GAP
-    return (
-        said.count("(") == said.count(")")
-        and "→" not in said
-        and not (is_small or is_long or PUNCTUATION.issuperset(said))
-    )
+    return "→" not in said and not (is_small or is_long or (PUNCTUATION | {"/"}).issuperset(said))
 
 
 def _follows(texts: Sequence[str], span: Filling, before: Sequence[str]) -> bool:
@@ -309,8 +311,9 @@ def _repeats_enough(
     for index, template in enumerate(plain):
         own = _only_words(template)
         words = said[index]
-        is_left_out = not words and index in (0, len(plain) - 1) and least_share < 0.5
-        total += 0 if is_left_out else len(own) + len(words)
+        ends = ((0, own[len(own) - len(words) :]), (len(plain) - 1, own[: len(words)]))
+        own = words if least_share < 0.5 and (index, words) in ends else own
+        total += len(own) + len(words)
         shared += _shared(words, own)
     least_words = min(LEAST_WORDS, sum(map(len, map(_only_words, plain))))
     return shared >= least_words and 2 * shared >= total * least_share
@@ -326,7 +329,8 @@ def _is_of_another(stretches: Sequence[Sequence[ReplyToken]], plain: Sequence[Se
         return not set(filter(_has_meaning, within)) <= asked[0] | asked[1]
     between = [clause, *([token.text for token in stretch] for stretch in stretches[1:-1])]
     return any(
-        not set(_only_words(piece) or ["-"]).issubset(words) and (set().union(*asked) - own).intersection(words)
+        not set(_only_words(piece) or ["-"]).difference(JOINS | {"about"}).issubset(words)
+        and (set().union(*asked) - own).intersection(words)
         for piece, own, words in zip(plain, asked, between, strict=False)
     )
 

@@ -6,11 +6,12 @@ from functools import partial
 
 import msgspec
 
-from proctor_judging.matching.denied_options import AFFIRMED, Mention, asks_for_wrong, read_mentions
+from proctor_judging.matching.denied_options import AFFIRMED, Mention, asked_apart, asks_for_wrong, read_mentions
 from proctor_judging.matching.marked_answers import half_width, last_boxed, without_thoughts
 from proctor_judging.matching.option_wording import plain_wording
-from proctor_judging.matching.question_words import echo, interrogative
+from proctor_judging.matching.question_words import echo
 from proctor_judging.matching.sentences import CLAUSE, CONCLUDES, corrected, split
+from proctor_judging.matching.text import negations
 
 _MARK = (
     r"(?:(?i:\b(?:final|correct|right|best)?\s{0,3}(?:ans\b|answers?|(?:(?<=correct\s)|(?<=right\s)|(?<=best\s))(?:options?|choices?))"
@@ -25,7 +26,7 @@ _LINK = (
     r"[\s*_`\"'“”‘’:,】)\]–—-]{0,6}(?:(?i:\b(?:us\s+with|me\s+with|only|just|is|are|was|would\s+be|should\s+be|must\s+be)\b)|应该是|应该为|应为|应是|应选|应该选|就是|是|为|有|选)?"
     r"[\s*_`\"'“”‘’:]{0,6}(?:(?i:(?:both\s+|the\s+)?(?:options?|choices?|letters?)\s+)|选项)?[\s*_`\"'“”‘’(\[【{「<]{0,6}"
 )
-_BETWEEN = r"[\s)\]】}>*_`]{0,3}(?:,\s?(?i:and|or)\b|[,;/&+、]|\.(?!\s)|和|与|及|以及|或|(?i:\band\b|\bor\b))[\s(\[【{<*_`]{0,3}(?:(?i:options?|choices?|statements?)\s|选项)?|[ \t]{1,3}"
+_BETWEEN = r"[\s)\]】}>*_`]{0,3}(?:,\s?(?i:and|or)\b|[,/&+、]|;(?=\s?\(?[A-Z]\)?\W*(?:[A-Z]\W*)*$)|\.(?!\s)|和|与|及|以及|或|(?i:\band\b|\bor\b))[\s(\[【{<*_`]{0,3}(?:(?i:options?|choices?|statements?)\s|选项)?|[ \t]{1,3}"
 _EDGE = r"(?![A-Za-z'’])"
 _OR = re.compile(r"\bor\b|或|还是", re.IGNORECASE)
 _ITEM = (
@@ -43,10 +44,11 @@ _ALL_BUT = re.compile(
 _NONE = re.compile(
     r"(?i:(?:(?<![A-Za-z][.:])(?<=[,.;:])\s|\b(?:so|hence|thus|is|answer)\s)\s?none(?: of (?:them|these|those|the (?:above|options|choices)))?\W*$)"
 )
+_IT_IS = re.compile(r"^(?:it|that|this)(?:'s|\s(?:is|was|would\sbe))\s(?:the\s)?", re.IGNORECASE)
 _BUT = re.compile(r"\b(?:but|yet|however)\b|但|不过|然而", re.IGNORECASE)
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", *"一二三四五")
 _ORDINAL = re.compile(
-    r"(?:\bthe )?\b(first|second|third|fourth|fifth|last) (?:one|option|choice|answer|statement)\b|(?:\bthe |^\W*)(first|second|third|fourth|fifth|last)(?=\W*$)|(第[一二三四五]|最后一)(?:个选)?项",
+    r"(?:\bthe )?\b(first|second|third|fourth|fifth|last) (?:one|option|choice|answer|statement)\b|(?:\bthe |^\W*)(first|second|third|fourth|fifth|last)(?=\W*$)|(第[一二三四五]|最后一)(?:(?:个选)?项|[组句](?=\W|$))",
     re.IGNORECASE,
 )
 _LETTERS = "ABCDEFGHIJ"
@@ -80,7 +82,7 @@ _NAMED = re.compile(
 )  # Vitamin B
 _NUTRIENT = re.compile(r"(?:\bvitamin|\bhepatitis|\binfluenza|维生素|肝炎)\s?$", re.IGNORECASE)
 _WORD = re.compile(" [a-z]")
-_PREDICATE = re.compile(r"([\u3400-\u9fff]{2})[于是在为了有：:]{0,2}[《“(（]?[A-H](?![A-Za-z])")
+_PREDICATE = re.compile(r"([\u3400-\u9fff]{2}|^\W*是)[于是在为了有：:]{0,2}[《“(（]?[A-H](?![A-Za-z])")
 _WITHIN = re.compile(r"[a-z,]\s$")
 _VERB = re.compile(r" (?:and|or|is|because|since|as)\b")
 
@@ -136,8 +138,11 @@ def read_choice(reply: str, options: str, question: str = "") -> ChosenLetters:
     chosen = _chosen(plain, mentions, options, group)
     placed = _standing_alone(plain, group) if chosen is None else None
     denied = "".join(_each(mention.letters) for mention in mentions if mention.said == "denied")
+    groups = sorted((_each(mention.letters) for mention in mentions), key=len)
     if chosen is None and placed is None and denied and not guessed:
         chosen = _left_over(mentions, denied, options)
+    elif asks_for_wrong(question) and [*map(len, groups)] == [1, len(options) - 1] and len(options) > 2:
+        chosen = chosen or groups[0]  # apart from all others
     if chosen is None and placed is not None:
         named = dict.fromkeys(
             letter for mention in mentions if mention.said == "named" for letter in _each(mention.letters)
@@ -264,7 +269,7 @@ def with_letters(reply: str, texts: Mapping[str, str]) -> str:
         return reply
     texts_in_order = "|".join(map(re.escape, longest_first))
     return re.sub(
-        rf"(?:(?<![A-Za-z\d])|(?=[\u3400-\u9fff]))(?:an?\s)?([\"'“‘《])?({texts_in_order})(?(1)[\"'”’》]|(?:'s\b|(?<=[a-z]{{4}})s\b)?)(?:(?![A-Za-z\d])|(?<=[\u3400-\u9fff]))",
+        rf"(?:(?<![A-Za-z\d])|(?=[\u3400-\u9fff]))(?:an?\s)?([\"'“‘《])?({texts_in_order})(?(1)[\"'”’》]|(?:'s\b|(?<=[a-z]{{3}})s\b)?)(?:(?![A-Za-z\d])|(?<=[\u3400-\u9fff]))",
         lambda found: letter_by_text.get(found[2].casefold(), found[0]),
         reply,
         flags=re.IGNORECASE,
@@ -307,9 +312,9 @@ def nearest_option(text: str, options: str, question: str) -> str | None:
     >>> nearest_option("A was the capital of the Tang, while the capital of the Song was D.", "ABCD", "What was the Song capital?")
     'D'
     """
-    asked = echo(interrogative(question))
+    asked = echo(asked_apart(question))
     shared: dict[str, int] = {}
-    for clause in (clause for sentence in split(_ASKED.sub(" ", text)) for clause in CLAUSE.split(sentence)):
+    for clause in (clause for sentence in split(_ASKED.sub(" ", text)) for clause in _clauses(sentence, options)):
         mentions = _mentions(clause, options, wrong_wanted=asks_for_wrong(question))
         named = {_each(mention.letters) for mention in mentions if mention.said in ("right", "named")}
         if len(named) == 1:
@@ -318,9 +323,20 @@ def nearest_option(text: str, options: str, question: str) -> str | None:
             is_asked = predicate is not None and predicate[1] in question
             shared[letter] = max(shared.get(letter, 0), len(asked & echo(clause)) + is_asked * len(asked))
     best = [letter for letter, count in shared.items() if count == max(shared.values())]
-    if len(shared) > 1 and len(best) == len(shared) and _BUT.search(text) is not None:
+    if len(shared) > 1 and len(best) == len(shared) and best[-1] in _BUT.split(text)[-1] != text:
         best = best[-1:]
     return best[0] if len(best) == 1 and len(best[0]) == 1 else None
+
+
+def _clauses(sentence: str, options: str) -> list[str]:
+    """Return the clauses of a sentence, each with those after it that deny nothing and name no option: `D fell, which began the war`."""
+    clauses: list[str] = []
+    for clause in CLAUSE.split(sentence):
+        if not clauses or re.search(_ITEM.format(options=options), clause):
+            clauses.append(clause)
+        elif not negations(clause):
+            clauses[-1] += f", {clause}"
+    return clauses
 
 
 def claimed_by_text(reply: str, letters: str, texts: Mapping[str, str], question: str) -> str | None:
@@ -333,7 +349,7 @@ def claimed_by_text(reply: str, letters: str, texts: Mapping[str, str], question
     sentences = [with_letters(sentence, texts) for sentence in split(corrected(reply[-_LONGEST:]))]
     concluding = [sentence for sentence in sentences if CONCLUDES.match(sentence)]
     group = _group(letters)
-    first = _alone(sentences[0], group) if sentences else None
+    first = _alone(_IT_IS.sub("", sentences[0]), group) if sentences else None
     if first and not concluding:
         return first if len(first) == 1 else None
     wrong_wanted = asks_for_wrong(question)

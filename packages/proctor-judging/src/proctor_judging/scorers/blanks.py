@@ -9,6 +9,7 @@ import unicodedata
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
+from itertools import zip_longest
 
 import msgspec
 
@@ -25,6 +26,7 @@ from proctor_judging.matching.claims import claimed_forms
 from proctor_judging.matching.filled_blanks import (
     LONGEST_VALUE,
     MOST_CHARACTERS,
+    QUOTED,
     as_list,
     before_remark,
     bold_words,
@@ -33,11 +35,13 @@ from proctor_judging.matching.filled_blanks import (
     is_phrase,
     read_blanks,
     read_settled,
+    said_once,
     sets_off,
     without_context,
     without_contrast,
     without_labels,
 )
+from proctor_judging.matching.han_sameness import same_name
 from proctor_judging.matching.marked_answers import half_width, last_announced, without_thoughts
 from proctor_judging.matching.rouge_figures import rouge_l
 from proctor_judging.matching.stated_words import aliases
@@ -55,44 +59,18 @@ _LATEX = (
     (re.compile(r"(?<=[A-Za-z])\^(?=\d?[+-]$)"), ""),
     (re.compile(r"\\(?:left|right|quad|,|;|!)"), ""),
     (re.compile(r"^<(/?\w+)>$"), r"\1"),  # <a>
+    (re.compile("[\U0001f300-\U0001faff\ufe0f]"), ""),
+    (re.compile(r"^-(?=[A-Za-z]{2})|(?<=[A-Za-z]{2})-$"), ""),  # un-
+    (re.compile(r"(?<=[a-z])n't\b|(?<=\bcan)'t\b"), " not"),
 )
-_COMMANDS = {
-    "pi": "π",
-    "geq": "≥",
-    "ge": "≥",
-    "leq": "≤",
-    "le": "≤",
-    "neq": "≠",
-    "ne": "≠",
-    "times": "×",
-    "cdot": "·",
-    "pm": "±",
-}
-_COMMANDS |= {
-    "infty": "∞",
-    "alpha": "α",
-    "beta": "β",
-    "theta": "θ",
-    "lambda": "λ",
-    "mu": "μ",
-    "omega": "ω",
-    "Delta": "Δ",
-    "rightarrow": "→",
-}
+_SIGN_OF = (
+    "pi π|geq ≥|ge ≥|leq ≤|le ≤|neq ≠|ne ≠|times ×|cdot ·|pm ±|infty ∞|alpha α|beta β|theta θ|lambda λ|mu μ|omega ω|Delta Δ|rightarrow →|"
+    "大于 >|小于 <|等于 =|大于等于 ≥|大于或等于 ≥|不小于 ≥|小于等于 ≤|小于或等于 ≤|不大于 ≤"
+)
+_SIGNS_BY_NAME = dict(map(str.split, _SIGN_OF.split("|")))
 _COMMAND = re.compile(r"\\([A-Za-z]+)\s?")
-_WORDS = {
-    "大于": ">",
-    "小于": "<",
-    "等于": "=",
-    "大于等于": "≥",
-    "大于或等于": "≥",
-    "不小于": "≥",
-    "小于等于": "≤",
-    "小于或等于": "≤",
-    "不大于": "≤",
-}
 _SCRIPT = re.compile("[⁰¹²³⁴-⁹⁺⁻]+|[₀-₉₊₋]+")
-_VALUES = frozenset(["quasi exact", "numeric", "units", "mathematics", "names", "dates and times"])
+_VALUES = frozenset(["quasi exact", "numeric", "units", "mathematics", "names", "dates and times", "ranges"])
 _FIGURES = re.compile(r"\d+|[零〇一二三四五六七八九十百千万亿]+")
 _OPPOSITES = "前后增减大小高低左右上下正负酸碱阴阳升降多少内外东西南北男女快慢强弱长短早晚"
 _NUMBER = re.compile(r"[+-]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d*)?")
@@ -103,6 +81,7 @@ _EITHER = re.compile(
     r"(?<=[^\W\d])\s?/\s?(?=[^\W\d])|[\s,]*\(?(?:\bor\b(?: also)?|或(?!许|缺|然)者?|也可以?(?:填|是|写[作为]?)?)\s?[\"“]?(?=\S)",
     re.IGNORECASE,
 )
+_VERB_HINT = re.compile(r"_\s?\([a-z]")
 _APOSTROPHE = re.compile(r"(?<=[a-z])['’](?=[a-z])")  # its, it's
 _SIGNS = str.maketrans({"−": "-", "–": "-", "“": '"', "”": '"', "‘": "'", "’": "'", "$": None, "　": " ", "º": "°"})
 _AROUND = " \t.。,;:!\"'`*《》「」"
@@ -127,7 +106,7 @@ class BlanksOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     min_similarity: float = 1.0
 
 
-@scorer(version="5")
+@scorer(version="6")
 def blanks(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     """A point for each blank.
 
@@ -141,17 +120,12 @@ def blanks(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
         return Unscored(why="not_applicable", reason=say("The sample has no target to compare with."))
     claims = read_claims(trajectory.answer, sample.question, len(expected))
     answers = claims.answers
-    right = [
-        any(ways)
-        for ways in zip(_right(answers, expected, options), _right(claims.bare, expected, options), strict=True)
-    ]
+    readings = (answers, claims.bare, without_context(claims.bare, sample.question, shortest=True))
+    wanted = _with_bare(expected, sample.question)
+    right = [any(ways) for ways in zip(*(_right(reading, wanted, options) for reading in readings), strict=True)]
     if len(expected) == 1 and not right[0] and not claims.settled:
-        right = [_said(trajectory.answer, expected[0], sample.question, options)]
-    elif (
-        not all(right)
-        and not claims.settled
-        and _states(trajectory.answer, answers, expected, sample.question, options)
-    ):
+        right = [_said(trajectory.answer, wanted[0], sample.question, options)]
+    elif not (all(right) or claims.settled) and _states(trajectory.answer, answers, wanted, sample.question, options):
         right = [True] * len(expected)
     for good, answer, ways in zip(right, answers, expected, strict=True):
         choices = _EITHER.split(answer.strip(" .。)"))
@@ -190,9 +164,11 @@ def read_claims(reply: str, question: str = "", count: int = 1) -> BlankClaims:
     >>> read_claims("第一空：5；第二空：6年", "共____人，历时____年。", 2)
     BlankClaims(answers=('5', '6年'), bare=('5', '6'), settled=False)
     """
-    reply = as_list(without_gaps(reply))
+    reply = said_once(as_list(without_gaps(reply)), question)
     if count == 1:
         reply = without_contrast(reply, question)
+    else:  # words that the question quotes are no answers
+        reply = QUOTED.sub(lambda quoted: f"‘{quoted[1]}’" if quoted[0] in question else quoted[0], reply)
     said = last_announced(without_thoughts(reply)) or reply
     listed = read_blanks(reply, count)
     settled = fill_gaps(said, question, count) or read_settled(said, question, count)
@@ -202,14 +178,13 @@ def read_claims(reply: str, question: str = "", count: int = 1) -> BlankClaims:
     read = settled if is_marked else fill_gaps(said, question, count, reworded=True)
     answers = read or listed
     plain = list(map(before_remark, answers)) if count == 1 or read else answers
-    return BlankClaims(
-        tuple(answers), tuple(without_context(plain, question)), settled is not None and all(map(is_phrase, settled))
-    )
+    filled = settled or ([reply] if _VERB_HINT.search(question) else [""])  # sent is no form of `was sent`
+    return BlankClaims(tuple(answers), tuple(without_context(plain, question)), all(map(is_phrase, filled)))
 
 
 def _said(reply: str, alternatives: Sequence[str], question: str, options: BlanksOptions) -> bool:
     """True if a sentence gives one of the alternatives as its answer, or as the words that fit the only blank."""
-    text = without_contrast(without_thoughts(without_gaps(reply))[-MOST_CHARACTERS:], question)
+    text = without_contrast(said_once(without_thoughts(without_gaps(reply))[-MOST_CHARACTERS:], question), question)
     fits = partial(_fits, alternatives=alternatives, options=options)
     if len(bold := bold_words(text)) == 1 and not negations(text):
         return fits(bold[0])
@@ -239,6 +214,17 @@ def _expected(target: object, options: BlanksOptions) -> list[list[str]]:
         ]
     lines = [line.strip() for line in str(target if target is not None else "").splitlines() if line.strip()]
     return [_alternatives(line, options.separator) for line in lines]
+
+
+def _with_bare(expected: Sequence[Sequence[str]], question: str) -> list[list[str]]:
+    """Return the alternatives of each blank, and these without the words after their gaps, as answers are read."""
+    plain = [["" if "(" in half_width(way) else way for way in row] for row in zip_longest(*expected, fillvalue="")]
+    bare = zip(*(without_context(row, question) for row in plain), strict=True)
+    pairs = [[*zip(*both, strict=False)] for both in zip(expected, bare, strict=True)]
+    return [
+        [*ways, *(text for way, text in row if text and way.startswith(text))]
+        for ways, row in zip(expected, pairs, strict=True)
+    ]
 
 
 def _alternatives(line: str, separator: str) -> list[str]:
@@ -320,7 +306,10 @@ def _same_value(answer: str, expected: str) -> bool:
     """Return the same number or expression: 五 is 5, 2√2 is √8."""
     verdict = match(answer, expected)
     is_other_word = len(_APOSTROPHE.findall(answer)) != len(_APOSTROPHE.findall(expected))
-    return verdict.right and verdict.rule in _VALUES and not is_other_word
+    is_han = not answer.isascii() and not expected.isascii()
+    return (verdict.right and verdict.rule in _VALUES and not is_other_word) or (
+        is_han and same_name(answer, expected, "")
+    )
 
 
 def _similar(made: str, expected: str, least: float) -> bool:
@@ -340,9 +329,9 @@ def _plain(text: str, options: BlanksOptions) -> str:
     plain = _SCRIPT.sub(_level, simplified(half_width(text)).translate(_SIGNS)).strip(_AROUND)
     for pattern, instead in _LATEX:
         plain = pattern.sub(instead, plain)
-    plain = _COMMAND.sub(lambda found: _COMMANDS.get(found[1], found[1]), plain)
+    plain = _COMMAND.sub(lambda found: _SIGNS_BY_NAME.get(found[1], found[1]), plain)
     plain = _PLURAL.sub(r"\1", "".join(plain.split())).removesuffix("()")
-    plain = _WORDS.get(plain, plain)
+    plain = _SIGNS_BY_NAME.get(plain, plain)
     if options.ignore_punctuation and _value(plain) is None:
         plain = _PUNCTUATION.sub("", plain)
     return plain if options.case_sensitive else plain.casefold()

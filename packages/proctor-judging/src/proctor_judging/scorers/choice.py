@@ -92,7 +92,7 @@ def _letters(sample: Sample) -> str:
     return target if isinstance(target, str) and target and set(target) <= set(DEFAULT_LETTERS) else ""
 
 
-@scorer(version="6", equivalents=_equivalents, opposites=_opposites)
+@scorer(version="7", equivalents=_equivalents, opposites=_opposites)
 def choice(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     """Right when exactly the right options are chosen, in any order.
 
@@ -108,7 +108,7 @@ def choice(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     return _score(found, int(all(right) and bool(right)), 1)
 
 
-@scorer(version="6")
+@scorer(version="7")
 def partial(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     """A point for each right option chosen; a wrong one takes one away (or more, by `meta`).
 
@@ -203,21 +203,22 @@ def _texts_of(options: object) -> dict[str, str]:
     if not isinstance(options, Mapping):
         return {}
     return {
-        letter: str(text)
+        letter: str(text).rstrip(" .。;；,，") or str(text)
         for letter, text in options.items()
         if isinstance(letter, str) and letter.isalpha() and len(letter) == 1
     }
 
 
 def _equal_text(reply: str, texts: Mapping[str, str]) -> str | None:
-    """Return the letter of the one option whose text is the whole answer of a reply."""
+    """Return the letter of the one option whose text, or last name, is the whole answer of a reply."""
     given = final_answer(reply) if texts else None
     if given is None:
         return None
-    equal = [
-        letter for letter, text in texts.items() if text.strip() and tidy(given).casefold() == tidy(text).casefold()
-    ]
-    return equal[0] if len(equal) == 1 else None
+    said = tidy(given).casefold()
+    equal = [letter for letter, text in texts.items() if text.strip() and said == tidy(text).casefold()]
+    named = [letter for letter, text in texts.items() if text.istitle() and tidy(text).casefold().endswith(f" {said}")]
+    letters = equal or named
+    return letters[0] if len(letters) == 1 else None
 
 
 def _read_texts(
