@@ -48,7 +48,7 @@ ASIDE = compile_later(
 )
 RIVAL = compile_later(
     r",?\s(?:(?:rather than|instead of|unlike|as opposed to|in contrast (?:to|with)|compared (?:with|to)|as against|against|versus|vs\.?|ahead of|up from|down from|followed by|of which|of whom|including|with some|with a few|"
-    r"not counting|(?:twice|half|(?:two|three|four|five|ten|\d+) times|just) as \w+ as|née|with [A-Z][\w']+ (?:in|coming|finishing|as) )|before (?:that|it),?|(?:that|which)(?=\s(?:takes?|costs?|weighs?|lasts?|seats|holds)\s))\s?(?=\S)([^,;.]{1,80}(?:,\s(?:which|who)\s[^,;.]{1,80})?)(?=[,;.]|$)",
+    r"not counting|(?:twice|half|(?:two|three|four|five|ten|\d+) times|just) as \w+ as|née|with [A-Z][\w']+ (?:in|coming|finishing|as) )|before (?:that|it),?|(?:that|which)(?=\s(?:takes?|costs?|weighs?|lasts?|seats|holds)\s))\s?(?=\S)((?:[^,;.]|(?<=\d)[,.](?=\d)){1,80}(?:,\s(?:which|who)\s[^,;.]{1,80})?)(?=[,;.]|$)",
     re.IGNORECASE,
 )
 CLEFT = compile_later(

@@ -117,15 +117,13 @@ def _stated(claims: Claims, targets: Sequence[str], options: AnswerOptions, ques
     """Return the verdict on the claim that matches a target, arguable if it is one of several readings; None if none does."""
     plain = msgspec.structs.replace(options, semantic=None, judge=None)
     unclear: AnswerMatch | None = None
-    for claim in claims.readings:
-        for target in targets:
-            verdict = _claim_match(claim, target, plain, question)
-            if verdict is None or verdict.readings:
-                unclear = unclear or verdict
-                continue
-            if len(claims.readings) > 1:
-                return _arguable([str(reading) for reading in claims.readings])
-            return verdict
+    for target in targets:
+        verdicts = [_claim_match(claim, target, plain, question) for claim in claims.readings]
+        right = [verdict for verdict in verdicts if verdict is not None and verdict.right]
+        if right and len(right) == len(verdicts):
+            return right[0]  # however the reply is read
+        unclear = unclear or (_arguable([str(claim) for claim in claims.readings]) if right else None)
+        unclear = unclear or next((verdict for verdict in verdicts if verdict is not None), None)
     return unclear
 
 

@@ -7,11 +7,11 @@ import re
 
 from proctor_judging.matching.patterns import compile_later
 
-EMOJI = compile_later(
-    r"\s*[\u2600-\u2712\u2728\u2764\u2b50\u2b55\u203c\u2049\ufe0f\u200d\U0001f000-\U0001faff]+(?=[\s，。！,!]|$)"
-)
+EMOJI_RUN = r"\s*[\u2600-\u2712\u2728\u2764\u2b50\u2b55\u203c\u2049\ufe0f\u200d\U0001f000-\U0001faff]+"
+EMOJI = compile_later(rf"{EMOJI_RUN}(?=[\s，。！,!]|$)")
+EMOJI_AS_STOP = compile_later(rf"(?<=\w){EMOJI_RUN}\s+(?=[A-Z])")
 GREETING = compile_later(
-    r"(?:(?:that['’]s an? )?(?:great|good|excellent|interesting|fun|nice) question|sure(?: thing)?|of course|certainly|happy to help|no problem|good to hear from you|"
+    r"(?:(?:that['’]s an? )?(?:great|good|excellent|interesting|fun|nice) question|sure(?: thing)?|(?:of course|certainly)(?!\s?\.(?!.*(?:\b(?:not|no|never)\b|n['’]t\b)))|happy to help|no problem|good to hear from you|"
     r"hi(?: there)?|hello(?: there)?|hey(?: there)?|thanks(?: for (?:asking|reaching out|your (?:question|message)))?|thank you(?: for [^.!,]{1,40})?|okay|ok|alright|right|glad you asked|"
     r"let me (?:think|check|see|look)(?: (?:about )?(?:it|this|that))?|hmm+|oh|ah|ooh|well)\s?(?:[!.,:…]+|\s[–—-])\s*(?=\S)",
     re.IGNORECASE,
@@ -37,7 +37,7 @@ def plain_reply(reply: str) -> str:
     >>> plain_reply("Great question! As of my last update, it is Rome. Hope that helps! 🎉"), plain_reply("Sure.")
     ('it is Rome.', 'Sure.')
     """
-    text = EMOJI.sub("", reply).strip() or reply
+    text = EMOJI.sub("", EMOJI_AS_STOP.sub(". ", reply)).strip() or reply
     for _ in range(MOST_LAYERS):
         before = text
         for opening in (GREETING, BASIS):

@@ -174,15 +174,15 @@ def statements(reply: str, *, denials: bool = False) -> list[str]:
     lines = [line for line in reply[-MOST_CHARACTERS:].splitlines() if line.strip()]
     if len(lines) > 1 and all(map(ITEM.match, lines)):
         return []
-    text = corrected(reply)
+    text = corrected(reply, denials=denials)
     if (match := EXPLANATION.search(text)) is not None and text[: match.start()].strip():
         text = text[: match.start()]
     said = [sentence for sentence in split(text) if not QUESTION.search(sentence)]
     return said if denials else [sentence for sentence in said if not DENIAL.fullmatch(sentence)] or said
 
 
-def corrected(reply: str) -> str:
-    """Return what a reply says after it last corrected itself: `Paris. Actually, it's Lyon.`
+def corrected(reply: str, *, denials: bool = False) -> str:
+    """Return what a reply says after it last corrected itself: `Paris. Actually, it's Lyon.` With `denials`, its `no` is kept.
 
     >>> corrected("Paris. Wait, no, it is Lyon."), corrected("It was 5.")
     ('it is Lyon.', 'It was 5.')
@@ -190,7 +190,8 @@ def corrected(reply: str) -> str:
     text = reply.strip()[-MOST_CHARACTERS:]
     for match in reversed(list(CORRECTION.finditer(text))):
         if text[: match.start()].strip() and re.search(r"\w", text[match.end() :]):
-            return SLIP.sub("", text[match.end() :].strip())
+            said = SLIP.sub("", text[match.end() :].strip())
+            return f"no: {said}" if denials and match[0].strip(" ,:—–-").casefold() == "no" else said
     return text
 
 
