@@ -93,7 +93,7 @@ def _kind(token: Token, before: Token | None) -> str:
         )
         return "auxiliary" if contracted else "possessive"
     if (small := _kind_of_small().get(word)) is not None:
-        is_name = before is not None and (word == "i" and before.kind == "name" or token.text in ("May", "Will"))
+        is_name = before is not None and ((word == "i" and before.kind == "name") or token.text in ("May", "Will"))
         return "name" if is_name else small
     if word.endswith("ly") and len(word) > 4 and not capital:
         return "adverb"

@@ -76,7 +76,9 @@ PREDICATE = compile_later(
     r"(?P<said>(?:it|they|he|she|you|we|i)\s?(?:['’]s|['’]re|is|are|was|were|can|could|will|should|ca|wo)(?:n['’]t|\snot)?)\s(?:still |also |indeed |definitely |certainly )?(?P<asked>[a-z]{3,20})(?P<rest>(?: [a-z ]{1,80})?)",
     re.IGNORECASE,
 )  # you're not late
-CONDITIONS = compile_later(r"\b(?:if|only|unless|until|before|when|once|whether|almost|nearly|hardly|than|too|but)\b", re.IGNORECASE)
+CONDITIONS = compile_later(
+    r"\b(?:if|only|unless|until|before|when|once|whether|almost|nearly|hardly|than|too|but)\b", re.IGNORECASE
+)
 OPENING = compile_later(
     r"^(?:actually|well|technically|in fact|sadly|believe it or not|so|hmm|(?:surprising|weird|strange|odd|funni)ly enough|(?:general|strict|broad|technical)ly speaking|(?:un)?(?:fortunate|lucki|surprising|normal|general|usual|typical|basical|official|sad)ly),\s|^(?:i['’]m afraid(?: that)?|(?:un)?(?:fortunate|lucki|surprising|normal|general|usual|typical|basical|official|sad)ly)\s(?=(?:yes|no|not|it|they|he|she|you|we|that)\b)|^that(?:['’]s| is)\s(?=(?:right|correct|true|false|wrong)\b(?=\W*$|\s?[,.;:!–—-]))",
     re.IGNORECASE,

@@ -33,8 +33,12 @@ NTH = "first second third fourth fifth sixth seventh eighth ninth tenth", "i ii 
 ORDINALS = {word: str(number) for words in NTH for number, word in enumerate(words.split(), 1)}
 ORDINALS |= {"one": "1", "two": "2", "three": "3", "four": "4"}
 ORDINAL_FIRST = compile_later(r"^(first|second|third|fourth) (\D{3,})$")
-ORDINAL_LAST = compile_later(rf"^(\D{{3,}}?) ((?:the )?(?:{'|'.join(NTH[0].split())})|[ivx]{{1,4}}|one|two|three|four|[1-9])$")
-CODE = compile_later(r"(?=.*[/.(=])(?P<path>(?:[\w@.-]*/)*)(?P<owner>(?:[\w-]+\.)*)(?P<name>[^\W\d]@?[\w.@-]*?|@[\w-]+)(?P<more>\([^()]*\)|=\S*)?")
+ORDINAL_LAST = compile_later(
+    rf"^(\D{{3,}}?) ((?:the )?(?:{'|'.join(NTH[0].split())})|[ivx]{{1,4}}|one|two|three|four|[1-9])$"
+)
+CODE = compile_later(
+    r"(?=.*[/.(=])(?P<path>(?:[\w@.-]*/)*)(?P<owner>(?:[\w-]+\.)*)(?P<name>[^\W\d]@?[\w.@-]*?|@[\w-]+)(?P<more>\([^()]*\)|=\S*)?"
+)
 IN_CODE = compile_later(r"(?<=\b[A-Z]{2})[ -](?=\d)")  # KL 601
 PLACED_IN = compile_later(r",? (?:in|at) (?=[A-Z])")
 PART_OF = compile_later(r"([a-z][a-z -]{1,40}) of (?:the |an? )?((?:(?! of )[^,;]){2,60})")
@@ -104,7 +108,9 @@ def _wordings(text: str, question: str) -> tuple[frozenset[str], frozenset[str]]
     if 1 < len(words) <= MOST_WORDS and stem(words[-2]) in stems and any(map(str.isdigit, words[-1])):
         shorter.append(words[-1])
     if words[1:] and words[-1][:1].isupper() and _is_asked(words[0], question):
-        shorter.append(" ".join(words[1:]).removeprefix("of ").removeprefix("the "))  # Lake Victoria, Strait of Gibraltar
+        shorter.append(
+            " ".join(words[1:]).removeprefix("of ").removeprefix("the ")
+        )  # Lake Victoria, Strait of Gibraltar
     return _plainest(wordings), _plainest(shorter)
 
 
