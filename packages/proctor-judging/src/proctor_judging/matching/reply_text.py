@@ -18,11 +18,15 @@ GREETING = compile_later(
 )
 BASIS = compile_later(
     r"(?:(?:as of|to) my (?:last|latest|most recent)? ?(?:update|knowledge(?: cutoff)?|training(?: data)?|information)(?: in [^,]{1,20})?|as far as i(?: know|['’]m aware| can (?:tell|see))|"
-    r"(?:based on|according to|from|going by|judging (?:by|from)|per) (?:the |this |your |what |that )[^,.;:]{1,60}|in general|generally(?: speaking)?|technically(?: speaking)?|strictly speaking|"
+    r"(?:based on|according to|from|going by|judging (?:by|from)|per) (?:(?:the |this |your |what |that )[^,.;:]{1,60}|`[^`\n]{1,40}`)|in general|generally(?: speaking)?|technically(?: speaking)?|strictly speaking|"
     r"in (?:this|that) (?:case|sentence|text|passage|context|list|example)|as (?:stated|mentioned|noted|shown|written) (?:in|by) [^,.;:]{1,40}|here['’]s (?:the|your) answer|short answer|quick answer|in short|in brief|simply put|"
     r"fun fact|by the way|traditionally|historically|officially|currently|today)[,:]\s+(?=\S)",
     re.IGNORECASE,
 )
+SOURCE = compile_later(
+    r"(?:the|this|your) (?:text|passage|leaflet|label|note|notice|sign|article|manual|policy|contract|log|table|recipe|document|letter|email|review|report) (?:\w+ly )?(?:says?|states?|notes|mentions|specifies|warns)(?: that| to)?\s(?=\w)(?![^.\n]{0,120}\b(?:but|however|not|n['’]t|no|never)\b)",
+    re.IGNORECASE,
+)  # where a question quotes it, that is no doubt
 FAREWELL = compile_later(
     r"(?:\s|^)(?:(?:i )?hope (?:that|this|it) helps|let me know\b[^.!?]{0,100}|feel free to [^.!?]{1,100}|(?:is there )?anything else[^.!?]{1,60}|would you like [^.!?]{1,100}|do you (?:want|need) [^.!?]{1,100}|"
     r"(?:just )?(?:shout|ask) if [^.!?]{1,60}|happy to [^.!?]{1,80}|(?:have a|enjoy) [^.!?]{1,40}|good luck[^.!?]{0,60}|cheers|you['’]re welcome|glad to help|need anything else)\s?[.!?]*$",
@@ -40,7 +44,7 @@ def plain_reply(reply: str) -> str:
     text = EMOJI.sub("", EMOJI_AS_STOP.sub(". ", reply)).strip() or reply
     for _ in range(MOST_LAYERS):
         before = text
-        for opening in (GREETING, BASIS):
+        for opening in (GREETING, BASIS, SOURCE):
             if (match := opening.match(text)) is not None:
                 text = text[match.end() :]
         closing = FAREWELL.search(text[-200:])

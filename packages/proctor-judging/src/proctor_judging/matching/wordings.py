@@ -96,11 +96,13 @@ def _wordings(text: str, question: str) -> tuple[frozenset[str], frozenset[str]]
     """Return the wordings of a whole text, and of it without a noun that the question has."""
     text = ARTICLE.sub("", PREPOSITION.sub("", SIGN.sub(_signed, tidy(text))))
     text = CLOCK.sub(_on_clock, GLOSS.sub("", PLACED_IN.sub(", ", IN_CODE.sub("", text))))
+    stems = echo(question)
+    shorter = []
     if (of := PART_OF.fullmatch(text)) is not None:
         text = f"{of[2]}'s {of[1]}"  # the gravity of the Moon
+        shorter = [of[2]] * (stem(of[1]) in stems)  # the sense of smell
     words = text.split(" ")
-    stems = echo(question)
-    wordings, shorter = [text, with_digits(text)], []
+    wordings = [text, with_digits(text)]
     if (said := IS_SO.fullmatch(text)) is not None:
         wordings += [f"{said[2]} {said[1]}", f"{said[1]} {said[2]}"]  # a certificate is missing
     if len(words) > 1 and (stem(words[-1]) in stems if words[-1].islower() else _is_asked(words[-1], question)):
