@@ -34,6 +34,7 @@ from proctor_judging.matching.amounts import (
 )
 from proctor_judging.matching.asked_amounts import (
     dimensions_asked,
+    is_rounding,
     units_asked,
     words_in,
 )
@@ -273,6 +274,7 @@ def _narrowings(question: str) -> list[Callable[[Sequence[AmountCandidate]], lis
     dimensions = dimensions_asked(question)
     return [
         lambda those: _of_subject(those, question),
+        lambda those: _unrounded(those, question),
         lambda those: derived(those, question),
         lambda those: [each for each in those if asks_year == (_is_year(each) and not asks_duration)],
         lambda those: [each for each in those if not _is_model(each)],
@@ -363,6 +365,21 @@ def _latest(those: Sequence[AmountCandidate], question: str) -> list[AmountCandi
         return []
     now = [candidate for candidate in those if wording.ASKS_NOW.search(candidate.clause)]
     return now or [candidate for candidate in those if candidate.order // 100 == those[-1].order // 100]
+
+
+def _unrounded(those: Sequence[AmountCandidate], question: str) -> list[AmountCandidate]:
+    """Return the amounts without those that round an earlier one; where a rounded one is asked for, only these."""
+    rounds = [
+        candidate
+        for index, candidate in enumerate(those)
+        if wording.ROUNDED.search(candidate.before)
+        and any(is_rounding(candidate.text, other.text) for other in those[:index])
+    ]
+    if counted(question) and not units_asked(question):
+        return []  # 15.7 buses are 16
+    if wording.ASKS_ROUNDED.search(question):
+        return [msgspec.structs.replace(candidate, vague=False) for candidate in rounds]
+    return [candidate for candidate in those if candidate not in rounds]
 
 
 def _is_label(one: AmountCandidate, question: str) -> bool:

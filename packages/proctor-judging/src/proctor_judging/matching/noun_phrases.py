@@ -117,7 +117,12 @@ def _look_ahead(token: Token, before: Token | None, after: Token) -> None:
             token.kind = "pronoun"
         elif after.kind == "verb":
             after.kind = "noun"
-    if token.kind == "verb" and before is not None and before.kind == "noun" and after.word in ("is", "was", "are", "were"):
+    if (
+        token.kind == "verb"
+        and before is not None
+        and before.kind == "noun"
+        and after.word in ("is", "was", "are", "were")
+    ):
         token.kind = "noun"  # the real cause is
     if before is None and token.kind == "verb" and after.kind == "auxiliary":
         token.kind = "name"  # Support has the most staff
