@@ -28,7 +28,7 @@ LABEL_AFTER = compile_later(r"\s{0,2}[:：]")
 SENTENCE_LIKE = compile_later(rf"\S+(?: \S+){{3,}}|[{HAN}\d]{{6,}}")
 LIST_OF_BOLD = compile_later(r"\s?(?:,|，|、|;|；|,?\s?(?:and|&|和|与|以及|及))\s?(?:the |an? )?", re.IGNORECASE)
 CODE = compile_later(
-    rf"^\W*(?:(?:you (?:can|should|could|would) |simply |just |please )*(?:use|run|type|call|try|enter|execute)|(?:可以|应该?|请)?(?:使?用|运行|执行|输入|调用))(?: the)?(?: [a-z]+| ?[{HAN}]{{1,4}})?(?:\s?|:\s*)`([^`\n]{{1,80}})`",
+    rf"^\W*(?:(?:you (?:can|should|could|would) |simply |just |please )*(?:use|run|type|call|try|enter|execute)|(?:可以|应该?|请)?(?:使?用|运行|执行|输入|调用))(?: the)?(?: [a-z]+| ?[{HAN}]{{1,4}})?\s?`([^`\n]{{1,80}})`",
     re.IGNORECASE,
 )
 SPAN_OF_CODE = compile_later(r"(?<!`)`([^`\n]{1,80})`(?!`)")

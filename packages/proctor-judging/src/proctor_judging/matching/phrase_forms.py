@@ -19,7 +19,7 @@ LABEL = compile_later(
 )
 OTHERS = compile_later(r"[,;] | or | also ")
 OTHER_NAME = compile_later(
-    r",\s+(?:i\.e\.|or|that is|also (?:known as|called)|also [a-z]+ed as|(?:more )?(?:formally|fully|commonly)(?: known as| called)?|(?:better|usually|often|now|mostly|widely|simply|just|generally)(?: simply| just)? (?:known as|called)|(?:the |a )?(?:pen|stage|real|birth) name of|aka|a\.k\.a\.),?(?:\s+(?:simply|just))?"
+    r",\s+(?:i\.e\.|or|that is|also (?:known as|called)|also [a-z]+ed as|(?:more )?(?:formally|fully|commonly)(?: known as| called)?|(?:better|usually|often|now|mostly|widely|simply|just|generally)(?: simply| just)? (?:known as|called)|aka|a\.k\.a\.),?(?:\s+(?:simply|just))?"
     r"\s+([^,;()]{2,60})",
     re.IGNORECASE,
 )

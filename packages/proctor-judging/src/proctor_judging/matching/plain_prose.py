@@ -28,13 +28,6 @@ THINKS_FIRST = compile_later(
     r"(?:not )?to be confused",
     re.IGNORECASE,
 )
-SCENE = compile_later(
-    r"(?:although|though|even though|while|whereas|even if|ever since|since|despite|in spite of|instead of|rather than|unlike|contrary to|compared (?:to|with)|"
-    r"after|before|until|when|whenever|because of|following|given|once|prior to|besides|apart from|aside from|as opposed to|in addition to|starting from|out of)\b"
-    r"[^,;.]{2,120},(?:\s(?:(?:to|of|for|in|from|with|by) )?(?:which|whom|who|whose)\s[^,;.]{2,80},)?\s(?=\S)",
-    re.IGNORECASE,
-)
-PARTICIPLE = compile_later(r"[A-Z][a-z]{2,14}(?:ing|ed)\s[^,;.]{2,100},\s(?=(?:the|a|an|it|he|she|they|we)\b|[A-Z])")
 RIVAL = compile_later(
     r",?\s(?:(?:rather than|instead of|unlike|as opposed to|in contrast (?:to|with)|compared (?:with|to)|as against|against|versus|vs\.?|ahead of|up from|down from|followed by|of which|of whom|including|with some|with a few|"
     r"not counting|(?:twice|half|(?:two|three|four|five|ten|\d+) times|just) as \w+ as|née|with [A-Z][\w']+ (?:in|coming|finishing|as) )|before (?:that|it),?|(?:that|which)(?=\s(?:takes?|costs?|weighs?|lasts?|seats|holds)\s))\s?(?=\S)((?:[^,;.]|(?<=\d)[,.](?=\d)){1,80}(?:,\s(?:which|who)\s[^,;.]{1,80})?)(?=[,;.]|$)",
@@ -176,7 +169,7 @@ def _plain(sentence: str, asked: QuestionForm) -> str:
         return ratio
     if asked.kind != "truth" and (but := BUT_ONLY.fullmatch(sentence)) is not None:
         sentence = but["rest"]
-    sentence = _without_rival(_without_scene(sentence, asked), asked)
+    sentence = _without_rival(sentence, asked)
     sentence = IS.sub("is ", sentence)
     for pattern in (NAMELY, PASSIVE_RECEIVER, HOLDS_IT, GIVEN_NAME):
         match = pattern.fullmatch(sentence) or (pattern.match(sentence) if pattern is PASSIVE_RECEIVER else None)
@@ -194,21 +187,6 @@ def _plain(sentence: str, asked: QuestionForm) -> str:
         for pattern in (LEADS_TO, ARROW):
             if (match := pattern.match(sentence)) is not None and not negations(match["answer"]):
                 return f"So it is {match['answer']}"
-    return sentence
-
-
-def _without_scene(sentence: str, asked: QuestionForm) -> str:
-    """Return a sentence without the clause that only sets the scene for its main clause."""
-    for pattern in (SCENE, PARTICIPLE):
-        scene = pattern.match(sentence)
-        if scene is None or asked.kind == "truth":
-            continue
-        rest = sentence[scene.end() :]
-        first = scene[0].partition(" ")[0]
-        if pattern is PARTICIPLE and first.endswith("ed") and stem(first) in map(stem, WORD.findall(asked.clause)):
-            return "It was " + scene[0][:1].lower() + scene[0][1:].rstrip(", ")
-        if len(rest.split()) > 1:
-            sentence = rest
     return sentence
 
 

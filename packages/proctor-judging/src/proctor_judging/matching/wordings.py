@@ -100,7 +100,7 @@ def _wordings(text: str, question: str) -> tuple[frozenset[str], frozenset[str]]
     shorter = []
     if (of := PART_OF.fullmatch(text)) is not None:
         text = f"{of[2]}'s {of[1]}"  # the gravity of the Moon
-        shorter = [of[2]] * (stem(of[1]) in stems)  # the sense of smell
+        shorter = [of[2]] * (f"which {of[1]} " in question.lower())  # the sense of smell
     words = text.split(" ")
     wordings = [text, with_digits(text)]
     if (said := IS_SO.fullmatch(text)) is not None:
