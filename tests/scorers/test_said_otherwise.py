@@ -105,4 +105,6 @@ def test_a_claim_with_more_or_fewer_words_is_one_claim_and_its_owner_or_a_rival_
 
 
 def test_whose_assistant_it_was_did_not_do_it() -> None:
-    assert points("Who discovered penicillin?", "Alexander Fleming's assistant discovered it.", "Alexander Fleming") != 1
+    assert (
+        points("Who discovered penicillin?", "Alexander Fleming's assistant discovered it.", "Alexander Fleming") != 1
+    )

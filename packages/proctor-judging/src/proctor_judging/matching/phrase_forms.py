@@ -30,8 +30,7 @@ PERSON = compile_later(r"(?:[A-Z][\w'’.-]* )+[A-Z][\w'’-]+")
 LAST_NAME = compile_later(r"(?<=[a-z] )[A-Z][\w'’.-]*(?: (?:[A-Z][\w'’.-]*|van|von|de|da|of|the|der))*$")
 CALLED = compile_later(r"(?:named|called|by the name of|known as) ([A-Z].*)$")
 MONONYM = compile_later(r"([A-Z]\w+) (?:van|da|di|de|of) ")
-PARENTHESES = compile_later(r"\(\)$")
-ADDED = (PARENTHESES, PLACEHOLDER, SHIP, COMPANY)
+ADDED = (PLACEHOLDER, SHIP, COMPANY)
 PLACES = ("city", "town", "capital", "village", "port", "state", "province")
 PUNCTUATION = " \"“”`'"
 

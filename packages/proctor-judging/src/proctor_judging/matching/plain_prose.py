@@ -28,23 +28,22 @@ THINKS_FIRST = compile_later(
     r"(?:not )?to be confused",
     re.IGNORECASE,
 )
+SCENE = compile_later(
+    r"(?:although|though|even though|while|whereas|even if|ever since|since|despite|in spite of|instead of|rather than|unlike|contrary to|compared (?:to|with)|"
+    r"after|before|until|when|whenever|because of|following|given|once|prior to|besides|apart from|aside from|as opposed to|in addition to|starting from|out of)\b"
+    r"[^,;.]{2,120},(?:\s(?:(?:to|of|for|in|from|with|by) )?(?:which|whom|who|whose)\s[^,;.]{2,80},)?\s(?=\S)",
+    re.IGNORECASE,
+)
+PARTICIPLE = compile_later(r"[A-Z][a-z]{2,14}(?:ing|ed)\s[^,;.]{2,100},\s(?=(?:the|a|an|it|he|she|they|we)\b|[A-Z])")
 RIVAL = compile_later(
     r",?\s(?:(?:rather than|instead of|unlike|as opposed to|in contrast (?:to|with)|compared (?:with|to)|as against|against|versus|vs\.?|ahead of|up from|down from|followed by|of which|of whom|including|with some|with a few|"
     r"not counting|(?:twice|half|(?:two|three|four|five|ten|\d+) times|just) as \w+ as|née|with [A-Z][\w']+ (?:in|coming|finishing|as) )|before (?:that|it),?|(?:that|which)(?=\s(?:takes?|costs?|weighs?|lasts?|seats|holds)\s))\s?(?=\S)((?:[^,;.]|(?<=\d)[,.](?=\d)){1,80}(?:,\s(?:which|who)\s[^,;.]{1,80})?)(?=[,;.]|$)",
-    re.IGNORECASE,
-)
-PASSIVE_RECEIVER = compile_later(
-    rf"(?:the |that |this |its |their |full |all |most of the |much of the )*{HONOUR}\b[^,.;]{{0,50}}?\s(?:goes|went|belongs?|belonged|falls|fell|rests|lies|is due|was (?:awarded|given|handed))\s(?:to|with)\s(?P<answer>(?:[^,;.]|(?<=\b[A-Z])\.){{1,80}})",
     re.IGNORECASE,
 )
 HOLDS_IT = compile_later(
     rf"(?P<answer>(?:the |an? )?[\w'’.-]+(?: (?:of the|of|de|van|the)? ?[\w'’.-]+){{0,3}}?) (?:easily |currently |still |now |also |just )?"
     rf"(?:takes|took|holds|has held|held|wins|won|claims|carries|bears|wears|gets|got|earns|earned|deserves|fits|has earned|has|enjoys|owns|does|did|plays|serves|fills) "
     rf"(?:that|this|the|its) {HONOUR}\b.{{0,60}}",
-    re.IGNORECASE,
-)
-GIVEN_NAME = compile_later(
-    rf"(?P<answer>[^,;:.]{{1,50}}?) (?:is|was|has been|are|were) (?:\w+ly |often |also |sometimes |usually )?(?:given|awarded|granted|known by|referred to by|called by) (?:that|this|the) {HONOUR}\b.{{0,40}}",
     re.IGNORECASE,
 )
 NO_OTHER = compile_later(
@@ -80,9 +79,6 @@ ASKS_PAST = compile_later(r"\b(?:was|were|did|had|originally|used to)\b", re.IGN
 FROM_UNTIL = compile_later(r"\bfrom (?P<start>[^,;.]{1,20}?) (?:to|until|till) (?P<end>[^,;.]{1,20})$", re.IGNORECASE)
 ASKS_END = compile_later(r"\b(?:clos|end|finish|complet|stop|conclud|over\b|until)", re.IGNORECASE)
 ASKS_START = compile_later(r"\b(?:open|start|begin|began|commenc)", re.IGNORECASE)
-MOVED = compile_later(
-    r"\b(?:moved|pushed|brought|shifted|postponed|rescheduled|delayed|changed|put)(?: \w+)? from ", re.IGNORECASE
-)
 ASKS_NEXT = compile_later(r"\b(?:succe|follow|after|next)", re.IGNORECASE)
 NAMELY = compile_later(
     r".{3,200}?(?:,|;|\s[—–-])\s(?:i\.e\.|namely|viz\.?|in other words|to wit),? (?:in |on |at )?(?P<answer>[^;,]{1,80})"
@@ -105,7 +101,6 @@ FOR_EVERY = compile_later(
 )
 ASKS_RATIO = compile_later(r"\bratio of (?:the )?(?P<first>\w+) to (?:the )?(?P<second>\w+)", re.IGNORECASE)
 BRACKETED = compile_later(r"\s\((?:equivalent to|which is|i\.e\.|or|that is)[^()]*\)", re.IGNORECASE)
-ARROW = compile_later(r"^[^A-Za-z]{1,60}(?:→|->|⇒|=>)\s?(?P<answer>[-−]?[$€£]?\d[\d.,]*(?:\s?[%\w°²³]{1,6})?)\W*$")
 WORD = compile_later(r"[A-Za-z]+")
 LONGEST = 400
 
@@ -114,10 +109,8 @@ def plain_prose(sentences: Sequence[str], asked: QuestionForm) -> list[str]:
     """Return English sentences with their answers in plain order, without those that only say what is not meant.
 
     >>> from proctor_judging.matching.asked import read_asked
-    >>> plain_prose(["Credit for it goes to Alexander Bell"], read_asked("Who invented it?"))
-    ['So it is Alexander Bell']
-    >>> plain_prose(["Instead of tea, he drinks milk"], read_asked("What does he drink?"))
-    ['he drinks milk']
+    >>> plain_prose(["It is a gas, namely hydrogen"], read_asked("What is it?"))
+    ['So it is hydrogen']
     """
     kept = [sentence for sentence in sentences if not THINKS_FIRST.match(sentence)] or sentences
     if asked.kind == "moment":
@@ -160,7 +153,7 @@ def _plain(sentence: str, asked: QuestionForm) -> str:
     if (therefore := THEREFORE.search(sentence)) is not None:
         sentence = "So " + sentence[: therefore.end("is")] + sentence[therefore.end() :]
     if asked.kind == "moment" and (during := FROM_UNTIL.search(sentence)) is not None:
-        if MOVED.search(sentence) or ASKS_END.search(asked.clause):
+        if ASKS_END.search(asked.clause):
             return f"So it is {during['end']}"
         if ASKS_START.search(asked.clause):
             return f"So it is {during['start']}"
@@ -169,10 +162,10 @@ def _plain(sentence: str, asked: QuestionForm) -> str:
         return ratio
     if asked.kind != "truth" and (but := BUT_ONLY.fullmatch(sentence)) is not None:
         sentence = but["rest"]
-    sentence = _without_rival(sentence, asked)
+    sentence = _without_rival(_without_scene(sentence, asked), asked)
     sentence = IS.sub("is ", sentence)
-    for pattern in (NAMELY, PASSIVE_RECEIVER, HOLDS_IT, GIVEN_NAME):
-        match = pattern.fullmatch(sentence) or (pattern.match(sentence) if pattern is PASSIVE_RECEIVER else None)
+    for pattern in (NAMELY, HOLDS_IT):
+        match = pattern.fullmatch(sentence)
         if (
             match is not None
             and not negations(match[0])
@@ -184,9 +177,23 @@ def _plain(sentence: str, asked: QuestionForm) -> str:
     if asked.kind in ("amount", "moment", ""):
         outside = BRACKETED.sub("", sentence)
         sentence = outside if any(map(str.isdigit, outside)) else sentence
-        for pattern in (LEADS_TO, ARROW):
-            if (match := pattern.match(sentence)) is not None and not negations(match["answer"]):
-                return f"So it is {match['answer']}"
+        if (match := LEADS_TO.match(sentence)) is not None and not negations(match["answer"]):
+            return f"So it is {match['answer']}"
+    return sentence
+
+
+def _without_scene(sentence: str, asked: QuestionForm) -> str:
+    """Return a sentence without the clause that only sets the scene for its main clause."""
+    for pattern in (SCENE, PARTICIPLE):
+        scene = pattern.match(sentence)
+        if scene is None or asked.kind == "truth":
+            continue
+        rest = sentence[scene.end() :]
+        first = scene[0].partition(" ")[0]
+        if pattern is PARTICIPLE and first.endswith("ed") and stem(first) in map(stem, WORD.findall(asked.clause)):
+            return "It was " + scene[0][:1].lower() + scene[0][1:].rstrip(", ")
+        if len(rest.split()) > 1:
+            sentence = rest
     return sentence
 
 
