@@ -131,8 +131,6 @@ def _shorter(base: str, gap: Gap) -> Iterable[str]:
         yield " ".join(words[:-1])
     elif len(words) > 1 and stem(words[0]) == asked:
         yield " ".join(words[1:])
-    elif asked and len(words) < 3:
-        yield f"{base} {gap.kind}"
     if gap.is_person and PERSON.fullmatch(base):
         yield words[-1]
     if gap.is_person and (mononym := MONONYM.match(base)) is not None:

@@ -35,13 +35,10 @@ PLAIN_WORDS = re.compile(r"[A-Za-z][A-Za-z' -]{3,120}")
 LETTERS = re.compile(r"[^\W\d_]{2}")
 REASON = re.compile("[,，]")
 SAYS_NOT = re.compile(
-    r"\b(?:text|passage|document|article|note|table|it|paragraph|source|report|data)s? (?:does not|do not|doesn['’]t|don['’]t|never) (?:actually )?(?:say|mention|state|specify|give|tell|provide|include)\b|"
-    r"\b(?:not|isn['’]t|never) (?:stated|mentioned|given|specified|recorded|provided|known)\b|\bcan(?:not| not|['’]t) be (?:determined|known)\b|\bnobody knows\b",
-    re.IGNORECASE,
+    r"(?i)\b(?:text|passage|document|article|note|table|it|paragraph|source|report|data)s? (?:does not|do not|doesn['’]t|don['’]t|never) (?:actually )?(?:say|mention|state|specify|give|tell|provide|include)\b|\b(?:not|isn['’]t|never) (?:stated|mentioned|given|specified|recorded|provided|known)\b|\bcan(?:not| not|['’]t) be (?:determined|known)\b|\bnobody knows\b"
 )
 NOT_SAID = re.compile(
-    r"(?:(?:it|this|that) (?:is|was) )?(?:not (?:stated|mentioned|given|specified|recorded|provided|known)\b.{0,40}|unknown|unanswerable|(?:the |it )?(?:text |passage |document )?(?:does not|doesn['’]t) (?:say|mention|state|specify)\b.{0,20}|cannot be determined\b.{0,30})\.?",
-    re.IGNORECASE,
+    r"(?i)(?:(?:it|this|that) (?:is|was) )?(?:not (?:stated|mentioned|given|specified|recorded|provided|known)\b.{0,40}|unknown|unanswerable|(?:the |it )?(?:text |passage |document )?(?:does not|doesn['’]t) (?:say|mention|state|specify)\b.{0,20}|cannot be determined\b.{0,30})\.?"
 )
 
 
@@ -133,8 +130,8 @@ def _stated(claims: Claims, targets: Sequence[str], options: AnswerOptions, ques
         right = [verdict for verdict in verdicts if verdict is not None and verdict.right]
         if right and len(right) == len(verdicts):
             return right[0]  # however the reply is read
-        unclear = unclear or (_arguable([str(claim) for claim in claims.readings]) if right else None)
-        unclear = unclear or next((verdict for verdict in verdicts if verdict is not None), None)
+        arguable = [_arguable([str(claim) for claim in claims.readings])] if right else []
+        unclear = unclear or next((verdict for verdict in [*arguable, *verdicts] if verdict is not None), None)
     return unclear
 
 

@@ -147,9 +147,8 @@ def _is_firm(claims: Claims, reply: str, question: str, asked: QuestionForm) -> 
     marked = final_answer(reply)
     if marked is not None and (marked != reply.strip() or is_value(tidy(marked))):
         return True
-    if any(claim.truth is not None for claim in claims.readings):
-        return True
-    if len(claims.readings) > 1 and not question.isascii():
+    is_open = len(claims.readings) > 1 and not question.isascii()
+    if is_open or any(claim.truth is not None for claim in claims.readings):
         return True
     return asked.several and bool(claims.readings) and LIST.search(str(claims.readings[0])) is not None
 

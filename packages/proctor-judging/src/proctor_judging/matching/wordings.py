@@ -1,7 +1,6 @@
 """List the wordings of an English phrase that mean the same in answer to a question: `bats` and `bat`, `to Turin` and `Turin`, `port 22` and `22`."""
 
 import re
-from collections.abc import Sequence
 
 from proctor_judging.matching.number_words import with_digits
 from proctor_judging.matching.patterns import compile_later
@@ -10,7 +9,6 @@ from proctor_judging.matching.text import tidy
 
 LONGEST = 80
 MOST_WORDS = 3
-LEAST_OF_NAME = 2
 MOST_PREPOSITIONS = 2  # from Paris is not to Paris
 ARTICLE = compile_later(r"^(?:the|an?|some) (?=\S)", re.IGNORECASE)
 PREPOSITION = compile_later(
@@ -37,7 +35,7 @@ ORDINAL_LAST = compile_later(
     rf"^(\D{{3,}}?) ((?:the )?(?:{'|'.join(NTH[0].split())})|[ivx]{{1,4}}|one|two|three|four|[1-9])$"
 )
 CODE = compile_later(
-    r"(?=.*[/.(=])(?P<path>(?:[\w@.-]*/)*)(?P<owner>(?:[\w-]+\.)*)(?P<name>[^\W\d]@?[\w.@-]*?|@[\w-]+)(?P<more>\([^()]*\)|=\S*)?"
+    r"(?=.*[/.(=])(?P<path>(?:[\w@.-]*/)*)(?P<owner>(?:[\w-]+\.)*)(?P<name>[^\W\d]@?[\w.@-]+?|@[\w-]+)(?P<more>\([^()]*\)|=\S*)?"
 )
 IN_CODE = compile_later(r"(?<=\b[A-Z]{2})[ -](?=\d)")  # KL 601
 PLACED_IN = compile_later(r",? (?:in|at) (?=[A-Z])")
@@ -92,7 +90,7 @@ def in_asked_degrees(text: str, question: str) -> str:
     return amount[1] if named in ("", asked.upper().lstrip("°")[:1]) else text
 
 
-def _wordings(text: str, question: str) -> tuple[frozenset[str], frozenset[str]]:
+def _wordings(text: str, question: str) -> tuple[frozenset[str], ...]:
     """Return the wordings of a whole text, and of it without a noun that the question has."""
     text = ARTICLE.sub("", PREPOSITION.sub("", SIGN.sub(_signed, tidy(text))))
     text = CLOCK.sub(_on_clock, GLOSS.sub("", PLACED_IN.sub(", ", IN_CODE.sub("", text))))
@@ -113,11 +111,9 @@ def _wordings(text: str, question: str) -> tuple[frozenset[str], frozenset[str]]
         shorter.append(
             " ".join(words[1:]).removeprefix("of ").removeprefix("the ")
         )  # Lake Victoria, Strait of Gibraltar
-    return _plainest(wordings), _plainest(shorter)
-
-
-def _plainest(wordings: Sequence[str]) -> frozenset[str]:
-    return frozenset(_ordered(_singular(ARTICLE.sub("", wording))) for wording in wordings)
+    return tuple(
+        frozenset(_ordered(_singular(ARTICLE.sub("", each))) for each in texts) for texts in (wordings, shorter)
+    )
 
 
 def _is_asked(word: str, question: str) -> bool:
@@ -128,7 +124,7 @@ def _is_asked(word: str, question: str) -> bool:
 def _is_name_in_code(code: str, name: str) -> bool:
     """True if a name is the file of a path, the function of a call, the variable that is set: `append` of `list.append(x)`."""
     match = CODE.fullmatch(tidy(code))
-    if match is None or len(match["name"]) < LEAST_OF_NAME:
+    if match is None:
         return False
     whole, plain = f"{match['owner']}{match['name']}", tidy(name).removesuffix("()")
     is_call = (match["more"] or "")[:1] == "(" or match["name"][:1].isupper()
