@@ -33,7 +33,7 @@ from proctor_judging.matching.verdict import AnswerOptions
 DATA = Path(__file__).parents[1] / "tests" / "data"
 HAN = re.compile("[\u3400-\u9fff]")
 LANGUAGES: tuple[Language, ...] = ("en", "zh")
-MEASURED = ("stranger_g", "stranger_k", "stranger_l", "stranger_y", "stranger_z")  # never fitted
+MEASURED = ("stranger_g", "stranger_k", "stranger_l")  # never fitted
 WEIGHT_OF_HELD_OUT = 1.0  # short replies, many of which are meant to mislead
 WEIGHT_OF_GRID, EVERY = 0.15, 2  # replies of the grid; neighbouring forms differ little
 LEAST_COUNT = {"en": 10, "zh": 12}  # replies with a feature that has a weight

@@ -79,7 +79,7 @@ def test_a_yes_or_no_within_a_reply(reply: str, truth: bool | None) -> None:
 @pytest.mark.parametrize(
     ("reply", "truth"),
     [
-        ("Don't worry, you can freeze it.", None),
+        ("Don't worry, you can freeze it.", True),
         ("Don't hesitate, it freezes well.", None),
         ("Please don't!! It is bad.", False),
         ("Don't do that. It is bad.", False),
@@ -108,7 +108,7 @@ def test_an_announcement_that_is_doubted_announces_nothing(reply: str) -> None:
 @pytest.mark.parametrize(
     ("claim", "target", "is_arguable"),
     [
-        ("Because the credit limit had been exceeded.", "credit limit exceeded", True),
+        ("Because the credit limit of the card had been exceeded.", "credit limit exceeded", True),
         ("Because the credit limit had not been exceeded.", "credit limit exceeded", False),
         ("It does not carry oxygen to the tissues.", "carrying oxygen", False),
         ("It carries five red apples.", "carrying three red apples", False),

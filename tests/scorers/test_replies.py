@@ -161,14 +161,19 @@ def test_replies_of_strangers_are_read(name: str, hand: str, precision: float, r
     assert figures.recall >= recall
 
 
-@pytest.mark.parametrize("name", ["answer_en", "answer_zh"])
-def test_replies_that_nobody_read_and_nothing_was_fitted_to_are_scored_right_or_not_at_all(name: str) -> None:
-    readings = [reading for hand in "gklyz" for reading in read_corpus(f"stranger_{hand}", name)]
+@pytest.mark.parametrize(
+    ("name", "hands", "recall", "recall_of_scored"),
+    [("answer_en", "gkl", 0.82, 0.91), ("answer_zh", "gklyz", 0.8, 0.89)],
+)
+def test_replies_that_nobody_read_and_nothing_was_fitted_to_are_scored_right_or_not_at_all(
+    name: str, hands: str, recall: float, recall_of_scored: float
+) -> None:
+    readings = [reading for hand in hands for reading in read_corpus(f"stranger_{hand}", name)]
     right, wrong = (sum(reading.is_right is value for reading in readings) for value in (True, False))
     figures = rates(readings)
     assert figures.precision >= 0.98
-    assert figures.recall >= 0.8
-    assert figures.recall_of_scored >= 0.89
+    assert figures.recall >= recall
+    assert figures.recall_of_scored >= recall_of_scored
     assert figures.unscored_right / right <= 0.11
     assert figures.unscored_wrong / wrong <= 0.06
 

@@ -35,7 +35,6 @@ from proctor_judging.matching.plain_prose import plain_prose
 from proctor_judging.matching.quantities import read_quantity
 from proctor_judging.matching.question_words import MOST_CHARACTERS, echo, stem
 from proctor_judging.matching.ranges import read_span
-from proctor_judging.matching.remarks import before_remark
 from proctor_judging.matching.reply_text import plain_reply
 from proctor_judging.matching.sentences import (
     CONCLUDES,
@@ -350,11 +349,7 @@ def read_statements(text: str, question: str = "") -> tuple[Claim, ...]:
 
 
 def _by_form(sentences: Sequence[str], asked: QuestionForm) -> tuple[str, ...]:
-    """Return the forms of what a reply names before a remark, or in quotes."""
-    concluded = any(map(CONCLUDES.match, sentences))
-    if not concluded and (name := before_remark(sentences[0]) if sentences else ""):
-        forms = [*variants(name), *aliases(name)]
-        return tuple(dict.fromkeys([*forms, *shorter_names(forms, asked)]))
+    """Return what the one sentence of a reply quotes; () without it."""
     quoted = QUOTED.fullmatch(sentences[0]) if len(sentences) == 1 and not asked.several else None
     if quoted is not None and quoted[2] not in asked.clause and is_certain(quoted[1]):
         return (quoted[2],)

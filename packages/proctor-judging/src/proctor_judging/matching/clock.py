@@ -14,7 +14,9 @@ CLOCK = compile_later(
     r"(?P<hour>\d{1,2})(?::|\.(?=\d\d\s?[ap]\.?\s?m\b))(?P<minute>\d{2})(?::(?P<second>\d{2})(?:\.0+)?)?"
     r"\s*(?P<half>[ap]\.?\s?m\b\.?)?\s*(?P<zone>utc|gmt|z\b|北京时间)?(?P<offset>" + OFFSET + r")?"
 )
-HOUR_ALONE = compile_later(r"(?P<hour>\d{1,2})\s*(?P<half>[ap]\.?\s?m\b\.?)")
+HOUR_ALONE = compile_later(
+    r"(?P<hour>\d{1,2})(?:\s*(?P<half>[ap]\.?\s?m\b\.?)|\s+in the (?P<part>morning|afternoon|evening))"
+)
 OCLOCK = compile_later(
     r"(?P<word>\d{1,2}|[a-z]+)\s+o'?clock(?:\s*(?:in the\s+)?(?P<when>morning|afternoon|evening|[ap]\.?m\b\.?))?"
 )

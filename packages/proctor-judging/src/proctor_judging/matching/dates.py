@@ -68,7 +68,7 @@ HINT = compile_later(
     r"\d[-/.:年月点點时時世]|[ap]\.?\s?m\b|\d{3}0'?s|\b(?:"
     + "|".join(name[:3] for name in MONTHS if len(name) > 3)
     + r"|may|"
-    r"mon|tue|wed|thu|fri|sat|sun|noon|mid|b\.?c|a\.?d|ce\b|century|o'?clock|half past|quarter)|[月年点點时時周世]|星期|礼拜|"
+    r"mon|tue|wed|thu|fri|sat|sun|noon|mid|b\.?c|a\.?d|ce\b|century|in the (?:morn|after|even)|o'?clock|half past|quarter)|[月年点點时時周世]|星期|礼拜|"
     r"正午|午夜|公元|(?:past|to) [a-z]",
     re.IGNORECASE,
 )

@@ -6,7 +6,7 @@ from functools import cached_property
 
 from proctor_judging.matching.answer_layout import without_examples
 from proctor_judging.matching.asked import QuestionForm, read_asked
-from proctor_judging.matching.noun_phrases import NOMINAL, SAYING, Token, noun_phrases, read_tokens
+from proctor_judging.matching.noun_phrases import NOMINAL, SAYING, Token, noun_phrases, read_tokens, small_words
 from proctor_judging.matching.patterns import compile_later
 from proctor_judging.matching.phrase_answers import ITALIC, UNSURE
 from proctor_judging.matching.question_gap import Gap, read_gap
@@ -40,6 +40,7 @@ LACKS = compile_later(r"\b(?:missing|lack(?:s|ing)?|absent|excluded)\b")  # whic
 ASIDE_GUESS = compile_later(
     r"(?<=\w), (?:probably|possibly|perhaps|maybe|most likely|likely)(?= (?:as|for|from|because|due|since|to|in|at|with|around|about|the (?:first|last|only|most|\w+est))\b).*|\sand (?:may|might|could) (?:be|have to|need to)\b.*"
 )  # what is said besides the claim
+NOW = compile_later(r"\b(?:now|current\w*|today|new|latest|nowadays|these days)\b")
 NOBODY = compile_later(r"(?:nobody|no one|none)\b", re.IGNORECASE)
 RIVALS = compile_later(r"\balso (?:candidates?|contenders?|considered|nominated|shortlisted|bid)\b")
 NO_GAP = Gap("what", "", "", False, "", frozenset())
@@ -60,9 +61,17 @@ class AskedForm:
         self.kind = self.asked.kind or "none"
         self.lacks = "N" if self.gap is NO_GAP else "S" if self.gap.in_subject else "O"
         self.noun = stem(self.gap.noun.lower()) if self.gap.noun else ""
+        self.sort = self._sort(self.gap.noun.lower())
+        self.asks_now = NOW.search(self.clause) is not None
         self.stems = self.asked.stems
         self.is_denied = bool(negations(HARMLESS.sub("", self.asked.clause))) or LACKS.search(self.clause) is not None
         self.count = "several" if self.asked.several else "one"
+
+    def _sort(self, noun: str) -> str:
+        """Return whether a person, a place, a time, an amount or a group is asked for; the interrogative of any other thing."""
+        known = {"who": "person", "where": "place"}.get(self.asking) or {"moment": "time"}.get(self.kind, self.kind)
+        sorts = (sort for sort in ("person", "place", "time", "group") if noun in small_words()[f"asked_{sort}"])
+        return known if known in ("person", "place", "time", "amount") else next(sorts, self.asking)
 
 
 class Clauses:
@@ -77,7 +86,10 @@ class Clauses:
         self.numbers = [index for index, token in enumerate(self.tokens) if token.kind == "number"]
         self.clause = self._clauses()
         self.known: dict[int, set[str]] = {}
+        self.cues: dict[int, set[str]] = {}
         for token, clause in zip(self.tokens, self.clause, strict=True):
+            if token.word in small_words()["cue"]:
+                self.cues.setdefault(clause, set()).add(token.word)
             if token.known and token.kind in SAYING:
                 self.known.setdefault(clause, set()).add(stem(token.text))
 

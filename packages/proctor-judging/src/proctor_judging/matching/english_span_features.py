@@ -32,6 +32,7 @@ def features_of_sentence(reply: EnglishReply, index: int) -> list[str]:
         features.append("guess")
     if sentence.text.endswith("?"):
         features.append("question")
+    features.append(f"sw={_small(sentence.tokens, 0)}")
     if sentence.tokens and sentence.tokens[0].kind == "pronoun":
         features.append(f"pronfirst={position}")
     if not sentence.verbs:
@@ -54,6 +55,8 @@ def features_before(reply: EnglishReply, index: int, first: int) -> list[str]:
         f"bF={kind}|{start}",
         f"bwF={word}|{start}",
         f"pw={_word(tokens, first - 1)}",
+        f"so/F={query.sort}{start}",
+        f"so/bw={query.sort}{word}",
         f"qt/F={query.asking}{start}",
         f"qt/bw={query.asking}{word}",
         f"qw/F={query.opening}{start}",
@@ -157,6 +160,7 @@ def features_within(reply: EnglishReply, index: int, first: int, last: int, text
             f"np/nov={phrase}{new}",
         ),
         *(
+            f"so/shape={query.sort}{shape}",
             f"qt/shape={asking}{shape}",
             f"kind/shape={kind}{shape}",
             f"qt/len={asking}{length}",
@@ -221,12 +225,17 @@ def _marked(reply: EnglishReply, text: str) -> Iterator[str]:
 
 
 def _in_clause(reply: EnglishReply, sentence: Clauses, first: int, last: int, new: str) -> Iterator[str]:
-    """Yield the share of the words of the question that stand around a span in its clauses."""
+    """Yield the share of the words of the question that stand around a span in its clauses, and words such as `however`."""
     around = set[str]().union(*(sentence.known.get(clause, ()) for clause in set(sentence.clause[first : last + 1])))
     around -= {stem(token.text) for token in sentence.tokens[first : last + 1]}
     share = _bucket(len(around) / max(1, len(reply.query.stems)))
     yield f"clshare={share}"
     yield f"clshare/nov={share}{new}"
+    within = {token.word for token in sentence.tokens[first : last + 1]}
+    for cue in sorted(sentence.cues.get(sentence.clause[first], set()) - within):
+        yield f"cue={cue}"
+        if reply.query.asks_now:
+            yield f"nowq/cue={cue}"
 
 
 def _in_order(reply: EnglishReply, index: int, first: int, last: int, new: str, region: str) -> Iterator[str]:

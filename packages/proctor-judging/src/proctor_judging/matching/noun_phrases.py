@@ -93,7 +93,8 @@ def _kind(token: Token, before: Token | None) -> str:
         )
         return "auxiliary" if contracted else "possessive"
     if (small := _kind_of_small().get(word)) is not None:
-        return "name" if word == "i" and before is not None and before.kind == "name" else small
+        is_name = before is not None and ((word == "i" and before.kind == "name") or token.text in ("May", "Will"))
+        return "name" if is_name else small
     if word.endswith("ly") and len(word) > 4 and not capital:
         return "adverb"
     if capital and before is not None:
@@ -116,6 +117,13 @@ def _look_ahead(token: Token, before: Token | None, after: Token) -> None:
             token.kind = "pronoun"
         elif after.kind == "verb":
             after.kind = "noun"
+    if (
+        token.kind == "verb"
+        and before is not None
+        and before.kind == "noun"
+        and after.word in ("is", "was", "are", "were")
+    ):
+        token.kind = "noun"  # the real cause is
     if before is None and token.kind == "verb" and after.kind == "auxiliary":
         token.kind = "name"  # Support has the most staff
     if before is None and after.kind == "name" and (token.kind == "verb" or token.word in small_words()["given_name"]):

@@ -19,7 +19,7 @@ LABEL = compile_later(
 )
 OTHERS = compile_later(r"[,;] | or | also ")
 OTHER_NAME = compile_later(
-    r",\s+(?:i\.e\.|or|that is|also (?:known as|called)|also [a-z]+ed as|(?:more )?(?:formally|fully|commonly)(?: known as| called)?|aka|a\.k\.a\.),?(?:\s+(?:simply|just))?"
+    r",\s+(?:i\.e\.|or|that is|also (?:known as|called)|also [a-z]+ed as|(?:more )?(?:formally|fully|commonly)(?: known as| called)?|(?:better|usually|often|now|mostly|widely|simply|just|generally)(?: simply| just)? (?:known as|called)|aka|a\.k\.a\.),?(?:\s+(?:simply|just))?"
     r"\s+([^,;()]{2,60})",
     re.IGNORECASE,
 )
@@ -30,8 +30,7 @@ PERSON = compile_later(r"(?:[A-Z][\w'’.-]* )+[A-Z][\w'’-]+")
 LAST_NAME = compile_later(r"(?<=[a-z] )[A-Z][\w'’.-]*(?: (?:[A-Z][\w'’.-]*|van|von|de|da|of|the|der))*$")
 CALLED = compile_later(r"(?:named|called|by the name of|known as) ([A-Z].*)$")
 MONONYM = compile_later(r"([A-Z]\w+) (?:van|da|di|de|of) ")
-PARENTHESES = compile_later(r"\(\)$")
-ADDED = (PARENTHESES, PLACEHOLDER, SHIP, COMPANY)
+ADDED = (PLACEHOLDER, SHIP, COMPANY)
 PLACES = ("city", "town", "capital", "village", "port", "state", "province")
 PUNCTUATION = " \"“”`'"
 
@@ -132,8 +131,6 @@ def _shorter(base: str, gap: Gap) -> Iterable[str]:
         yield " ".join(words[:-1])
     elif len(words) > 1 and stem(words[0]) == asked:
         yield " ".join(words[1:])
-    elif asked and len(words) < 3:
-        yield f"{base} {gap.kind}"
     if gap.is_person and PERSON.fullmatch(base):
         yield words[-1]
     if gap.is_person and (mononym := MONONYM.match(base)) is not None:

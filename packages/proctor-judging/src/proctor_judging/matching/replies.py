@@ -34,6 +34,12 @@ ROUGHLY = re.compile(
 PLAIN_WORDS = re.compile(r"[A-Za-z][A-Za-z' -]{3,120}")
 LETTERS = re.compile(r"[^\W\d_]{2}")
 REASON = re.compile("[,，]")
+SAYS_NOT = re.compile(
+    r"(?i)\b(?:text|passage|document|article|note|table|it|paragraph|source|report|data)s? (?:does not|do not|doesn['’]t|don['’]t|never) (?:actually )?(?:say|mention|state|specify|give|tell|provide|include)\b|\b(?:not|isn['’]t|never) (?:stated|mentioned|given|specified|recorded|provided|known)\b|\bcan(?:not| not|['’]t) be (?:determined|known)\b|\bnobody knows\b"
+)
+NOT_SAID = re.compile(
+    r"(?i)(?:(?:it|this|that) (?:is|was) )?(?:not (?:stated|mentioned|given|specified|recorded|provided|known)\b.{0,40}|unknown|unanswerable|(?:the |it )?(?:text |passage |document )?(?:does not|doesn['’]t) (?:say|mention|state|specify)\b.{0,20}|cannot be determined\b.{0,30})\.?"
+)
 
 
 def best_match(reply: str, targets: Sequence[str], options: AnswerOptions, question: str) -> tuple[Claims, AnswerMatch]:
@@ -49,6 +55,8 @@ def best_match(reply: str, targets: Sequence[str], options: AnswerOptions, quest
     )
     if claims.asks and not any(map(QUESTION.search, targets)):
         return claims, refuse("sentences", say("The reply asks, and answers nothing."))
+    if not claims.readings and SAYS_NOT.search(reply) and any(map(NOT_SAID.fullmatch, targets)):
+        return claims, accept("sentences", say("The reply says {truth}.", truth="no"))
     right = next((verdict for verdict in verdicts if verdict.right), None) or (
         _stated(claims, targets, options, question) if options.sentences else None
     )
@@ -117,15 +125,13 @@ def _stated(claims: Claims, targets: Sequence[str], options: AnswerOptions, ques
     """Return the verdict on the claim that matches a target, arguable if it is one of several readings; None if none does."""
     plain = msgspec.structs.replace(options, semantic=None, judge=None)
     unclear: AnswerMatch | None = None
-    for claim in claims.readings:
-        for target in targets:
-            verdict = _claim_match(claim, target, plain, question)
-            if verdict is None or verdict.readings:
-                unclear = unclear or verdict
-                continue
-            if len(claims.readings) > 1:
-                return _arguable([str(reading) for reading in claims.readings])
-            return verdict
+    for target in targets:
+        verdicts = [_claim_match(claim, target, plain, question) for claim in claims.readings]
+        right = [verdict for verdict in verdicts if verdict is not None and verdict.right]
+        if right and len(right) == len(verdicts):
+            return right[0]  # however the reply is read
+        arguable = [_arguable([str(claim) for claim in claims.readings])] if right else []
+        unclear = unclear or next((verdict for verdict in [*arguable, *verdicts] if verdict is not None), None)
     return unclear
 
 

@@ -15,11 +15,12 @@ ITEM = compile_later(r"\s*(?:[-*•·]|\(?\d{1,2}[.)、])\s*\S")
 EXPLANATION = compile_later(
     r"\n\W*(?:explanation|reason(?:ing)?|note|rationale|解析|解释|说明|理由|原因|注)\W{0,4}[:：]", re.IGNORECASE
 )
+ZONE_OR_DAY = r"(?:Eastern|Central|Pacific|Mountain|UTC|GMT|[A-Z]{2,3}T|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|[A-Z][a-z]+ \d)\b"
 SENTENCE_END = compile_later(
-    rf"(?:^[A-Za-z]{{1,2}}|(?<=[a-z]\s)[A-Z])\.(?=\s(?:The|It|Its|This|That|In|For|A|An|As|So|You|They|Therefore|Thus|Hence)\b)|(?<![.\s][A-Za-z])(?<!^[A-Za-z])[.!?]+[\"'”’)*]*(?=\s+[^\s=×*+/])|[。！？!?]+[”」）]?(?=[{HAN}A-Z\d\"“*`\x01])|\n+|[;；]"
+    rf"(?:^[A-Za-z]{{1,2}}|(?<=[a-z]\s)[A-Z])\.(?=\s(?:The|It|Its|This|That|In|For|A|An|As|So|You|They|Therefore|Thus|Hence)\b)|(?:(?<![.\s][A-Za-z])(?<!^[A-Za-z])|(?<=\d [ap]\.m)(?=\.\s(?!{ZONE_OR_DAY})[A-Z]))[.!?]+[\"'”’)*]*(?=\s+[^\s=×*+/])|[。！？!?]+[”」）]?(?=[{HAN}A-Z\d\"“*`\x01])|\n+|[;；]"
 )
 SHORTENED = compile_later(
-    r"\b(?:dr|mr|mrs|ms|st|mt|prof|vs|jr|sr|approx|fig|sec|e\.g|i\.e|u\.s|(?<![°'’])(?<!\d )(?<!\d)[a-z])$|^\s*\(?1$|\n\s*\(?\d{1,2}$",
+    r"\b(?:dr|mr|mrs|ms|st|mt|prof|vs|jr|sr|approx|fig|sec|e\.g|i\.e|u\.s|(?<![°'’])(?<!\d )(?<!\d)(?<!\d [ap]\.)[a-z])$|^\s*\(?1$|\n\s*\(?\d{1,2}$",
     re.IGNORECASE,
 )
 MARKUP = compile_later(r"^\s*(?:#{1,6}|>|[-*•]|\d{1,2}[.)])\s+|\*\*|__")
@@ -174,15 +175,15 @@ def statements(reply: str, *, denials: bool = False) -> list[str]:
     lines = [line for line in reply[-MOST_CHARACTERS:].splitlines() if line.strip()]
     if len(lines) > 1 and all(map(ITEM.match, lines)):
         return []
-    text = corrected(reply)
+    text = corrected(reply, denials=denials)
     if (match := EXPLANATION.search(text)) is not None and text[: match.start()].strip():
         text = text[: match.start()]
     said = [sentence for sentence in split(text) if not QUESTION.search(sentence)]
     return said if denials else [sentence for sentence in said if not DENIAL.fullmatch(sentence)] or said
 
 
-def corrected(reply: str) -> str:
-    """Return what a reply says after it last corrected itself: `Paris. Actually, it's Lyon.`
+def corrected(reply: str, *, denials: bool = False) -> str:
+    """Return what a reply says after it last corrected itself: `Paris. Actually, it's Lyon.` With `denials`, its `no` is kept.
 
     >>> corrected("Paris. Wait, no, it is Lyon."), corrected("It was 5.")
     ('it is Lyon.', 'It was 5.')
@@ -190,7 +191,8 @@ def corrected(reply: str) -> str:
     text = reply.strip()[-MOST_CHARACTERS:]
     for match in reversed(list(CORRECTION.finditer(text))):
         if text[: match.start()].strip() and re.search(r"\w", text[match.end() :]):
-            return SLIP.sub("", text[match.end() :].strip())
+            said = SLIP.sub("", text[match.end() :].strip())
+            return f"no: {said}" if denials and match[0].strip(" ,:—–-").casefold() == "no" else said
     return text
 
 

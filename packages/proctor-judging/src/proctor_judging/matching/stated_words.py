@@ -108,7 +108,6 @@ HAN_COMPARED = compile_later(rf"^([{HAN}A-Z]{{1,8}})比[{HAN}A-Z]{{1,8}}?([大�
 ABBREVIATED = compile_later(
     r"\s?[(（](?:(?:also (?:known as|called)|abbreviated(?: as)?|symbol|又称|简称|也称|即|符号)[:：]?\s?)?([A-Z][A-Za-z\d.&_-]{0,9}|[\u3400-\u9fff]{2,8})[)）]"
 )
-REGION = compile_later(r", [A-Z][\w'’-]+(?: [A-Z][\w'’-]+)?(?=[,.]|$)")
 BRACKETED = compile_later(r"(?:\s\(|(?<=[\u3400-\u9fff])\(|\s?（)[^()（）]{1,60}[)）]$")
 COMPANY = compile_later(r",? (?:Inc|Corp|Corporation|Ltd|LLC|plc|GmbH|AG|Co)\.?$|(?<=[\u3400-\u9fff]{2})(?:公司|集团)$")
 LAST_NAME = compile_later(r"^[^·]+·(?=[^，。]{1,12}$)")
@@ -149,7 +148,7 @@ def read_words(sentence: str, asked: QuestionForm) -> StatedWords:
             chain.append(text)
         elif text in chain[0] and chain[-1] in text:
             chain.insert(next(at for at, other in enumerate(chain) if other in text), text)
-    forms = [*chain, *_explained(chain, sentence), *(_with_region(chain, sentence) if asked.kind == "words" else ())]
+    forms = [*chain, *_explained(chain, sentence)]
     return StatedWords(tuple(dict.fromkeys([*forms, *shorter_names(forms, asked)])), bool(direct))
 
 
@@ -161,15 +160,6 @@ def shorter_names(forms: Sequence[str], asked: QuestionForm) -> Iterable[str]:
             yield rest
         if WHO.search(asked.clause) and PERSON.fullmatch(form):
             yield form.rpartition(" ")[2]
-
-
-def _with_region(chain: Sequence[str], sentence: str) -> Iterable[str]:
-    """Yield a place with the region that follows it: `Warsaw, Poland` of `born in Warsaw, Poland, in 1867`."""
-    for text in chain[-1:]:
-        at = sentence.find(text)
-        region = REGION.match(sentence, at + len(text)) if at >= 0 and text[:1].isupper() else None
-        if region is not None:
-            yield text + region[0]
 
 
 def _explained(chain: Sequence[str], sentence: str) -> Iterable[str]:

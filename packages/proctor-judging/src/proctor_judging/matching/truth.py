@@ -64,16 +64,23 @@ NAME = compile_later(r"\b[A-Z][a-z]{2,}\b")
 PRONOUN = compile_later(r"\b(?:it|they|he|she)\b", re.IGNORECASE)
 LABEL_OF_TRUTH = compile_later(r"\b(?:true or false|yes or no|right or wrong|correct or incorrect)\b\W*", re.IGNORECASE)
 NO_EVIDENCE = compile_later(
-    r"(?:there (?:is|was|are|were)(?: simply| absolutely)? )?no (?:evidence|proof|truth|basis|indication|sign|record)\b(?! against)",
+    r"(?:there (?:is|was|are|were)(?: simply| absolutely)? )?no (?:(?:evidence|proof|truth|basis|indication|sign|record)\b(?! against)|(?:[\w-]+ ){1,4}(?:needed|required|necessary)\b)|that(?: one)?['’]s (?:just )?an? (?:[a-z]+ )?(?:myth|misconception|urban legend)\b",
     re.IGNORECASE,
 )
 WORD = compile_later(r"[A-Za-z0-9]+")
 SHORT = compile_later(  # It isn't: …
-    r"(?P<said>(?:(?:it|they|he|she|you|we|i)\s(?:sure|certainly|definitely|indeed|absolutely|really)|it|they|he|she|you|we|i|this one|that one|all of them|most of them|everyone|everybody|none of them|nobody|no one)\s?(?:does|do|did|is|are|was|were|can|could|will|would|has|have|had|should|must|ca)(?:n't|\snot)?)(?:(?:\s[-–—]|:)\s.*)?",
+    r"(?P<said>(?:(?:it|they|he|she|you|we|i)\s(?:sure|certainly|definitely|indeed|absolutely|really)|it|they|he|she|you|we|i|this one|that one|all of them|most of them|everyone|everybody|none of them|nobody|no one)\s?(?:(?:does|do|did|is|are|was|were|can|could|will|would|has|have|had|should|must|ca|wo|need)(?:n['’]t|\snot)?|never [a-z]+ (?:it|one|that|so)))(?:(?:\s[-–—]|:)\s.*)?",
     re.IGNORECASE,
 )
+PREDICATE = compile_later(
+    r"(?P<said>(?:it|they|he|she|you|we|i)\s?(?:['’]s|['’]re|is|are|was|were|can|could|will|should|ca|wo)(?:n['’]t|\snot)?)\s(?:still |also |indeed |definitely |certainly )?(?P<asked>[a-z]{3,20})(?P<rest>(?: [a-z ]{1,80})?)",
+    re.IGNORECASE,
+)  # you're not late
+CONDITIONS = compile_later(
+    r"\b(?:if|only|unless|until|before|when|once|whether|almost|nearly|hardly|than|too|but)\b", re.IGNORECASE
+)
 OPENING = compile_later(
-    r"^(?:actually|well|technically|strictly speaking|in fact|unfortunately|sadly|luckily|fortunately|surprisingly|believe it or not|so|hmm),\s|^(?:normally|generally|usually|typically|basically|officially)\s(?=(?:yes|no)\b)|^that(?:['’]s| is)\s(?=(?:right|correct|true|false|wrong)\b(?=\W*$|\s?[,.;:!–—-]))",
+    r"^(?:actually|well|technically|in fact|sadly|believe it or not|so|hmm|(?:surprising|weird|strange|odd|funni)ly enough|(?:general|strict|broad|technical)ly speaking|(?:un)?(?:fortunate|lucki|surprising|normal|general|usual|typical|basical|official|sad)ly),\s|^(?:i['’]m afraid(?: that)?|(?:un)?(?:fortunate|lucki|surprising|normal|general|usual|typical|basical|official|sad)ly)\s(?=(?:yes|no|not|it|they|he|she|you|we|that)\b)|^that(?:['’]s| is)\s(?=(?:right|correct|true|false|wrong)\b(?=\W*$|\s?[,.;:!–—-]))",
     re.IGNORECASE,
 )
 REPORTED = compile_later(
@@ -139,8 +146,9 @@ def truth_of(text: str) -> bool | None:
 
 
 def _said(sentence: str, asked: QuestionForm) -> bool | None:
-    if asked.kind == "truth" and (short := SHORT.fullmatch(LEAD.sub("", sentence, count=1))) is not None:
-        return not negations(short["said"])
+    opened = OPENING.sub("", LEAD.sub("", sentence, count=1))
+    if asked.kind == "truth" and (said := _of_pronoun(opened, asked)) is not None:
+        return said
     if GUESS.search(sentence) or CANNOT_TELL.search(sentence):
         return None
     if asked.kind == "truth" and (said := _in_a_word(sentence, asked)) is not None:
@@ -166,8 +174,8 @@ def _said(sentence: str, asked: QuestionForm) -> bool | None:
     ).strip(" ,，;.。!！")
     clauses = CLAUSE.split(EXPLAINED.sub("", sentence))
     for clause in reversed(clauses):
-        if asked.kind == "truth" and SHORT.fullmatch(clause):
-            return not negations(clause)
+        if asked.kind == "truth" and (said := _of_pronoun(clause, asked)) is not None:
+            return said
         match = SAID.fullmatch(clause)
         if match is not None and match["zh"] == "成立" and asked.kind != "truth":
             continue
@@ -185,6 +193,15 @@ def _said(sentence: str, asked: QuestionForm) -> bool | None:
     return _echoed(sentence, [sentence, *clauses], asked, whole)
 
 
+def _of_pronoun(clause: str, asked: QuestionForm) -> bool | None:
+    """Return what a clause says in the words `They won't`, or `It will not fit`, asked whether a sofa will fit."""
+    short = SHORT.fullmatch(clause)
+    if short is None and (predicate := PREDICATE.fullmatch(clause)) is not None:
+        is_asked = echo(f"{predicate['asked']} {predicate['rest']}") <= asked.stems and not negations(asked.clause)
+        short = predicate if is_asked and not CONDITIONS.search(clause) else None
+    return None if short is None else not negations(short["said"])
+
+
 def _in_a_word(sentence: str, asked: QuestionForm) -> bool | None:
     """Return what a sentence says by a yes or no of its own, wherever it has one, or by a denial of the whole question."""
     denies = (
@@ -198,7 +215,7 @@ def _in_a_word(sentence: str, asked: QuestionForm) -> bool | None:
 
 def _is_sure_before(match: re.Match[str]) -> bool:
     """True unless what leads to a yes or no is a guess, a condition or what others say."""
-    return DOUBTED.search(match.string[: match.start()]) is None
+    return DOUBTED.search(match.string[: match.start(1)]) is None
 
 
 def _of_predicate(clauses: list[str], question: str) -> bool | None:

@@ -3,6 +3,8 @@
 import re
 from collections.abc import Callable, Sequence
 
+import msgspec
+
 from proctor_judging.matching.asked import QuestionForm, read_asked
 from proctor_judging.matching.claims import (
     ANNOUNCED,
@@ -19,6 +21,7 @@ from proctor_judging.matching.english_spans import forms_of_span, read_english_s
 from proctor_judging.matching.extract import final_answer
 from proctor_judging.matching.han_span_forms import span_forms
 from proctor_judging.matching.han_spans import read_han_spans
+from proctor_judging.matching.lists import read_items
 from proctor_judging.matching.patterns import compile_later
 from proctor_judging.matching.phrase_answers import SO
 from proctor_judging.matching.question_words import MOST_CHARACTERS, echo
@@ -38,6 +41,8 @@ DECLINES = compile_later(
 )
 CHANGED = compile_later("原计划|原定|推迟|提前到|延期|改到")
 WHICH = compile_later("哪一?[种个座条项门部本位款支家所](?:的)?([\u3400-\u9fff]{1,4})[？?]")
+OWNS = compile_later(r"['’]s\b")
+APART = compile_later(r"\b(?:than|and|or)\b")
 REMARK = compile_later(r"\s*[.!;:(–—\n]")  # after a claim that comes first
 LIST = compile_later(r", |，|、| and |和|及")
 
@@ -77,7 +82,30 @@ def _weigh_english(claims: Claims, reply: str, question: str) -> Claims:
         amounts = claimed_forms(ANNOUNCED.format(given=span.text), question) if is_measured else ()
         return tuple(dict.fromkeys([*forms_of_span(span, english), *amounts]))
 
-    return _weighed(claims, spans, _more_probable(claims, spans, reply, "en"), forms_of)
+    best = _more_probable(claims, spans, reply, "en")
+    asks_who = english.query.asking == "who"
+    if best is None and len(claims.readings) == 1 and (extent := _other_extent(claims.readings[0], spans, asks_who)):
+        forms = dict.fromkeys([*claims.readings[0].forms, *forms_of(extent)])
+        claims = msgspec.structs.replace(claims, readings=(Claim(tuple(forms)),))
+    return _weighed(claims, spans, best, forms_of)
+
+
+def _other_extent(claim: Claim, spans: WeighedSpans, asks_who: bool) -> ReplySpan | None:
+    """Return the most probable span if it is the claim with more or fewer words: `France` of `a gift from the people of France`.
+
+    None of one of several things: `the Oder to the Neisse`, `Newton's law` where a person is asked for, another amount.
+    """
+    (text, (span, probability)), said = next(iter(spans.items()), ("", (None, 0.0))), _plain(str(claim))
+    shorter, longer = sorted((text, said), key=len)
+    start = re.search(rf"(?<![\w.,-]){re.escape(shorter)}(?![\w-])", longer)
+    if span is None or probability < LEAST_SURE or start is None or start[0] == longer or read_items(longer):
+        return None
+    before, after = longer[: start.start()], longer[start.end() :]
+    is_owner = asks_who and OWNS.match(after) is not None
+    is_another = APART.search(before[-9:] + after[:5]) or any(map(str.isdigit, before + after))
+    apart = {form for form in map(_plain, claim.forms) if form not in text and text not in form}
+    is_rival = sum(spans[form][1] for form in apart & spans.keys()) * 3 >= probability
+    return None if is_owner or is_another or is_rival else span
 
 
 def _weighed(
@@ -105,7 +133,7 @@ def _more_probable(claims: Claims, spans: WeighedSpans, reply: str, language: La
     best, probability = max(spans.values(), key=lambda pair: pair[1])
     if probability < LEAST_SURE or not claims.readings:
         return best if probability >= LEAST_SURE else None
-    stated = spans.keys() & {_plain(form) for form in claims.readings[0].forms}
+    stated = spans.keys() & {_plain(form) for claim in claims.readings for form in claim.forms}
     text = _plain(best.text)
     is_within = any(text in form or form in text for form in stated)
     holds = not stated or is_within or sum(spans[form][1] for form in stated) * TIMES[language] >= probability
@@ -119,7 +147,8 @@ def _is_firm(claims: Claims, reply: str, question: str, asked: QuestionForm) -> 
     marked = final_answer(reply)
     if marked is not None and (marked != reply.strip() or is_value(tidy(marked))):
         return True
-    if len(claims.readings) > 1 or any(claim.truth is not None for claim in claims.readings):
+    is_open = len(claims.readings) > 1 and not question.isascii()
+    if is_open or any(claim.truth is not None for claim in claims.readings):
         return True
     return asked.several and bool(claims.readings) and LIST.search(str(claims.readings[0])) is not None
 

@@ -2,6 +2,7 @@
 
 import re
 
+from proctor_judging.matching.number_words import with_digits
 from proctor_judging.matching.patterns import compile_later
 from proctor_judging.matching.question_words import echo, stem
 from proctor_judging.matching.text import tidy
@@ -26,10 +27,20 @@ PLURALS = (
     (compile_later(r"(?<=[a-z]{2}[^\Wsui])s$"), ""),
 )
 ANOTHER_THING = frozenset(("arms", "customs", "glasses", "goods", "manners", "spirits", "works"))  # than the singular
-ORDINALS = {"first": "1", "second": "2", "third": "3", "fourth": "4", "i": "1", "ii": "2", "iii": "3", "iv": "4"}
+NTH = "first second third fourth fifth sixth seventh eighth ninth tenth", "i ii iii iv v vi vii viii ix x"
+ORDINALS = {word: str(number) for words in NTH for number, word in enumerate(words.split(), 1)}
 ORDINALS |= {"one": "1", "two": "2", "three": "3", "four": "4"}
 ORDINAL_FIRST = compile_later(r"^(first|second|third|fourth) (\D{3,})$")
-ORDINAL_LAST = compile_later(r"^(\D{3,}) (i{1,3}|iv|one|two|three|four|[1-4])$")
+ORDINAL_LAST = compile_later(
+    rf"^(\D{{3,}}?) ((?:the )?(?:{'|'.join(NTH[0].split())})|[ivx]{{1,4}}|one|two|three|four|[1-9])$"
+)
+CODE = compile_later(
+    r"(?=.*[/.(=])(?P<path>(?:[\w@.-]*/)*)(?P<owner>(?:[\w-]+\.)*)(?P<name>[^\W\d]@?[\w.@-]+?|@[\w-]+)(?P<more>\([^()]*\)|=\S*)?"
+)
+IN_CODE = compile_later(r"(?<=\b[A-Z]{2})[ -](?=\d)")  # KL 601
+PLACED_IN = compile_later(r",? (?:in|at) (?=[A-Z])")
+PART_OF = compile_later(r"([a-z][a-z -]{1,40}) of (?:the |an? )?((?:(?! of )[^,;]){2,60})")
+IS_SO = compile_later(r"([\w' -]{2,60}?) (?:is|are|was|were|(?:has|have|had) been) ([a-z]{3,20})")
 GLOSS = compile_later(r"(?<=[^\W\d]{2}) \([^()]{2,60}\)$")
 CLOCK = compile_later(r"(?: at)?(?:(?<=\w) |\b)(\d{1,2}):(\d\d)(?:\s?([ap])\.?m\b\.?)?", re.IGNORECASE)
 SCALE = compile_later(r"\b(?:celsius|centigrade|fahrenheit|kelvin)\b|°[CF]\b", re.IGNORECASE)
@@ -55,10 +66,14 @@ def same_wording(given: str, target: str, question: str) -> bool:
         return False
     if _is_name(given) and _is_name(target):
         return given == target
+    if _is_name_in_code(given, target) or _is_name_in_code(target, given):
+        return True
     prepositions = {match[0].casefold() for match in map(PREPOSITION.match, (given, target)) if match is not None}
-    return len(prepositions) < MOST_PREPOSITIONS and not _wordings(given, question).isdisjoint(
-        _wordings(target, question)
-    )
+    if len(prepositions) >= MOST_PREPOSITIONS:
+        return False
+    said, shorter_said = _wordings(given, question)
+    meant, shorter_meant = _wordings(target, question)
+    return bool(said & (meant | shorter_meant) or shorter_said & meant)
 
 
 def in_asked_degrees(text: str, question: str) -> str:
@@ -75,17 +90,45 @@ def in_asked_degrees(text: str, question: str) -> str:
     return amount[1] if named in ("", asked.upper().lstrip("°")[:1]) else text
 
 
-def _wordings(text: str, question: str) -> frozenset[str]:
+def _wordings(text: str, question: str) -> tuple[frozenset[str], ...]:
+    """Return the wordings of a whole text, and of it without a noun that the question has."""
     text = ARTICLE.sub("", PREPOSITION.sub("", SIGN.sub(_signed, tidy(text))))
-    text = CLOCK.sub(_on_clock, GLOSS.sub("", text))
-    words = text.split(" ")
+    text = CLOCK.sub(_on_clock, GLOSS.sub("", PLACED_IN.sub(", ", IN_CODE.sub("", text))))
     stems = echo(question)
-    wordings = [text]
-    if len(words) > 1 and words[-1].islower() and stem(words[-1]) in stems:
-        wordings.append(" ".join(words[:-1]))
+    shorter = []
+    if (of := PART_OF.fullmatch(text)) is not None:
+        text = f"{of[2]}'s {of[1]}"  # the gravity of the Moon
+        shorter = [of[2]] * (f"which {of[1]} " in question.lower())  # the sense of smell
+    words = text.split(" ")
+    wordings = [text, with_digits(text)]
+    if (said := IS_SO.fullmatch(text)) is not None:
+        wordings += [f"{said[2]} {said[1]}", f"{said[1]} {said[2]}"]  # a certificate is missing
+    if len(words) > 1 and (stem(words[-1]) in stems if words[-1].islower() else _is_asked(words[-1], question)):
+        shorter.append(" ".join(words[:-1]))
     if 1 < len(words) <= MOST_WORDS and stem(words[-2]) in stems and any(map(str.isdigit, words[-1])):
-        wordings.append(words[-1])
-    return frozenset(_ordered(_singular(ARTICLE.sub("", wording))) for wording in wordings)
+        shorter.append(words[-1])
+    if words[1:] and words[-1][:1].isupper() and _is_asked(words[0], question):
+        shorter.append(
+            " ".join(words[1:]).removeprefix("of ").removeprefix("the ")
+        )  # Lake Victoria, Strait of Gibraltar
+    return tuple(
+        frozenset(_ordered(_singular(ARTICLE.sub("", each))) for each in texts) for texts in (wordings, shorter)
+    )
+
+
+def _is_asked(word: str, question: str) -> bool:
+    """True of a capitalised word that a question has as a common noun: the Kalahari Desert, asked which desert it is."""
+    return word[:1].isupper() and re.search(rf"\b{re.escape(word.lower())}\b", question) is not None
+
+
+def _is_name_in_code(code: str, name: str) -> bool:
+    """True if a name is the file of a path, the function of a call, the variable that is set: `append` of `list.append(x)`."""
+    match = CODE.fullmatch(tidy(code))
+    if match is None:
+        return False
+    whole, plain = f"{match['owner']}{match['name']}", tidy(name).removesuffix("()")
+    is_call = (match["more"] or "")[:1] == "(" or match["name"][:1].isupper()
+    return plain == whole or (is_call and plain == match["name"])
 
 
 def _on_clock(match: re.Match[str]) -> str:
@@ -115,8 +158,11 @@ def _singular(text: str) -> str:
 
 
 def _ordered(text: str) -> str:
-    """Return `world war 1` of `first world war` and `world war i`."""
+    """Return `world war 1` of `first world war` and `world war i`, `henry 8` of `henry the eighth`."""
     if (first := ORDINAL_FIRST.match(text)) is not None:
         return f"{first[2]} {ORDINALS[first[1]]}"
     last = ORDINAL_LAST.match(text)
-    return f"{last[1]} {ORDINALS.get(last[2], last[2])}" if last is not None else text
+    if last is None:
+        return text
+    number = last[2].removeprefix("the ")
+    return f"{last[1]} {ORDINALS.get(number, number)}"
