@@ -1,8 +1,8 @@
 """The answer matcher on its labelled pairs, and every scorer that reads free text on replies as chat models write them.
 
 `tests/data/replies` holds the corpora: `tuned` and `unseen`, to which the rules were mended, `third`, of another hand, and `registers`: replies of
-developers, assistants, a help desk and teachers. Strangers wrote the others: `stranger_a` to `_f` were read when the rules were mended, `_h` to `_x` were used
-to fit the model of spans, but for `_k` and `_l`, which were only measured, as were `_g`, `_y` (but for its blanks) and `_z`.
+developers, assistants, a help desk and teachers. Strangers wrote the others: `stranger_a` to `_f` were read when the rules were mended, `_h` to `_z` were used
+to fit the model of spans, but for `_k` and `_l`, which were only measured, as was `_g`.
 """
 
 import json

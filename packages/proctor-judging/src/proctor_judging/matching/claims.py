@@ -109,6 +109,7 @@ DERIVES = compile_later(
     r"(?:代入|解|求|可|算|即)得[:：]?|\b(?:we (?:get|obtain|find|have)|gives|yields)\b:?", re.IGNORECASE
 )
 FOREIGN = compile_later(r"[\u3400-\u9fff](?:是|为|叫做?|即|：)\s?([A-Za-z][\x20-\x7e]{1,40})$")
+ASKS_ONE = compile_later("谁|哪(?![些几两三四五])")
 BECAUSE = compile_later(
     r"(?:(?:it(?:['’]s| is| was) )?(?:because(?: of)?|due to)\s|(?:这?是)?(?:因为|由于))(.{2,200})", re.IGNORECASE
 )
@@ -259,7 +260,8 @@ def _laid_out(reply: str, question: str) -> tuple[Claim, ...]:
     reply = corrected(reply)
     if asked.kind in ("words", "") and (named := labelled(reply, question)):
         return (Claim(named),)
-    if asked.kind in ("words", "") and (items := bold_list(reply) or listed(reply)):
+    is_one = not asked.several and ASKS_ONE.search(asked.clause) is not None
+    if asked.kind in ("words", "") and not is_one and (items := bold_list(reply) or listed(reply)):
         return (Claim((joined(items),)),)
     part = set_off(reply, asked)
     if part is None:
