@@ -51,6 +51,7 @@ OPENING = compile_later(
 )
 WHEREAS = compile_later("则(?=[是为在要用叫有会能属位])|却|而(?![且是非言])|才(?=是|叫|用)|至于|反观")
 CHANGES = compile_later("[改换变][成为到由至]|(?:更正|调整|变更|推迟|提前|延期|顺延)[为到至]|定稿|最[终后]")
+EITHER = compile_later("不是[^，,。；]{1,14}[，,]那?就是(?!说)")
 NAMED = compile_later(r"《[^》]*》|[A-Za-z\d][A-Za-z\d_.+#-]*")
 CONCLUSION = compile_later("所以|因此|因而|故|综上|答案|答[:：]|比较下来|总之|可见|于是|也就是说|最终|最后")
 NO_LEAD = compile_later("[是为在叫有]|^(?:好|您|你|当然|根据|按|据|从|如|对于|关于)")
@@ -218,7 +219,7 @@ def _read_sentence(
         else cls
         for atom, cls in zip(atoms, classes, strict=True)
     ]
-    clauses = _clauses(text, asked, guessed or QUESTION.search(text) is not None)
+    clauses = _clauses(text, asked, guessed or QUESTION.search(text) is not None or EITHER.search(text) is not None)
     clause_of, at = [], 0
     for atom in atoms:
         while at + 1 < len(clauses) and atom.start >= clauses[at + 1].start:

@@ -66,7 +66,7 @@ DOUBT = compile_later(rf"\b(?:{NOT_SURE})\b", re.IGNORECASE)
 GUESS = compile_later(
     r"\b(?:might|(?-i:may) (?!\d)|could (?:be|have|take|cost|reach|mean)|maybe|perhaps|possibly|probably|(?:un)?likely|"
     rf"{NOT_SURE}|guess(?:ing)?|supposedly|allegedly|reportedly|presumably|conceivably|apparently|arguably|i suspect|hard to say|unclear|rumou?red|(?:seems?|appears?) to|cannot (?:decide|tell))\b|"
-    r"可能(?!性)|也许|或许|大概(?!(?:在|有|要|需要?|得)?\s?约?[\d一二两三四五六七八九十百千万])|似乎|好像|不确定(?![性度])|猜|恐怕|据说|听说|据传|传闻|貌似|疑似|估计(?=是|有|为|在)|不太清楚|说不准|没准|兴许|难道|说不定|未必", re.IGNORECASE
+    r"可能(?!性)|也许|或许|大概(?!(?:在|有|要|需要?|得)?\s?约?[\d一二两三四五六七八九十百千万])|似乎|好像|不确定(?![性度])|猜|恐怕|据说|听说|据传|传闻|貌似|疑似|估计(?=是|有|为|在)|不太清楚|说不准|没准|兴许|难道|说不定|未必|不是[^，,。；]{1,14}[，,]?那?就是(?!说)", re.IGNORECASE
 )  # fmt: skip
 ADVERB_OF_A_GUESS = compile_later(
     r"\b(?:maybe|perhaps|possibly|probably|(?:most |very )?likely|i guess)\b,?\s?|也许|或许|大概|可能", re.IGNORECASE

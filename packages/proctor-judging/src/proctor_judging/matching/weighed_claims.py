@@ -42,6 +42,8 @@ DECLINES = compile_later(
     re.IGNORECASE,
 )
 CHANGED = compile_later("原计划|原定|推迟|提前到|延期|改到")
+BEFORE_BOUND = "(?:不到|不足|不满|超过|至少|至多|最多|最少|[早晚高低多少大小]于|比|除了?|省了)"
+AFTER_BOUND = "(?:[之以][前后上下外]|前(?=[就都还，,。]|$)|附近|旁边|起(?=[，,。]|$)|或)"
 HAN_NUMERAL = compile_later("[零〇一二两三四五六七八九十百千万亿]")
 TURNS_AMOUNT = compile_later(
     rf"{TURNS.pattern}|[\d零一二两三四五六七八九十百千万亿半%前后]|[减下升增降涨跌便贵多少高低大小快慢早晚远近负到至~-]"
@@ -73,7 +75,10 @@ def _weigh_han(claims: Claims, reply: str, question: str) -> Claims:
     if best is not None and claims.readings:
         claim = str(claims.readings[0])
         is_of_kind = kind is not None and kind[1] in claim and kind[1] not in best.text  # 维生素C, asked for a 维生素
-        best = None if is_of_kind or CHANGED.search(reply) else best
+        is_bounded = re.search(
+            rf"{BEFORE_BOUND}{re.escape(best.text)}|{re.escape(best.text)}{AFTER_BOUND}", tidy(reply)
+        )
+        best = None if is_of_kind or is_bounded or CHANGED.search(reply) else best
     if best is None and len(claims.readings) == 1 and spans:
         claims = _with_nearest(claims, spans, reply, question)
     return _weighed(claims, spans, best, lambda span: span_forms(span, reply, question))
