@@ -232,19 +232,7 @@ def features_whole(
     ]
     features += [f"l.c/r.c={before_class}{after_class}", f"l.c/r.c/old={before_class}{after_class}{old}"]
     features += _inside(sentence.words[first + 1 : last], classes, asked)
-    kinds, at = "", start
-    while at < end:
-        word = sentence.starting.get(at)
-        kinds += word.kind if word else "-"
-        at = word.end if word else at + 1
-    tags = kinds if len(kinds) < 4 else kinds[0] + "+" + kinds[-1]
-    features += [
-        f"words={min(len(kinds), 6)}",
-        f"words/q={min(len(kinds), 6)}{kind}",
-        f"words/len={min(len(kinds), 6)}{length}",
-    ]
-    features += [f"tags={tags}", f"tags/q={tags}{kind}", f"tag={kinds[-1]}{kind}"]
-    features += [f"tag/head={kinds[-1]}{asked.head[-1]}"] if asked.head else []
+    features += _of_words(start, end, sentence, asked, length)
     features += ["crosses"] if sentence.clause_of[last] != number else []
     position = place_of(index, len(layout.sentences))
     features += _rest(first, last, sentence, asked, old, position)
@@ -258,6 +246,19 @@ def features_whole(
     of_list = before in "、和与及" or after in "、和与及"
     features.append(f"list={listed:d}{of_list:d}{'several' if asked.several else 'one'}")
     return (*features, *_amounts(first, last, shape, sentence, asked))
+
+
+def _of_words(start: int, end: int, sentence: HanSentence, asked: SpanQuestion, length: str) -> list[str]:
+    """Return how many words and single characters a span has, and the classes of its words."""
+    kinds, at, kind = "", start, asked.kind
+    while at < end:
+        word = sentence.starting.get(at)
+        kinds += word.kind if word else "-"
+        at = word.end if word else at + 1
+    count, tags = min(len(kinds), 6), kinds if len(kinds) < 4 else kinds[0] + "+" + kinds[-1]
+    features = [f"words={count}", f"words/q={count}{kind}", f"words/len={count}{length}"]
+    features += [f"tags={tags}", f"tags/q={tags}{kind}", f"tag={kinds[-1]}{kind}"]
+    return [*features, f"tag/head={kinds[-1]}{asked.head[-1]}"] if asked.head else features
 
 
 def _shape(classes: Sequence[str]) -> tuple[str, str]:

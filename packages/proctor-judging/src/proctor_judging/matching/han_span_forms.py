@@ -9,7 +9,7 @@ from proctor_judging.matching.han_words import words_of
 from proctor_judging.matching.span_model import ReplySpan
 from proctor_judging.matching.text import without_gaps
 
-NOUNS, LONGEST_END = "ns", 6  # the classes and the length of what a name may go on with
+NOUNS, LONGEST_END = "ns", 6  # the classes and the length of what may follow a name as a part of it
 
 
 def span_forms(span: ReplySpan, reply: str, question: str) -> tuple[str, ...]:
