@@ -36,8 +36,8 @@ LANGUAGES: tuple[Language, ...] = ("en", "zh")
 MEASURED = ("stranger_g", "stranger_k", "stranger_l")  # never fitted
 WEIGHT_OF_HELD_OUT = 1.0  # short replies, many of which are meant to mislead
 WEIGHT_OF_GRID, EVERY = 0.15, 2  # replies of the grid; neighbouring forms differ little
-LEAST_COUNT = {"en": 10, "zh": 12}  # replies with a feature that has a weight
-SHRINKAGE = 6.0
+LEAST_COUNT = {"en": 10, "zh": 5}  # replies with a feature that has a weight
+SHRINKAGE = {"en": 6.0, "zh": 4.0}
 LEAST = 0.04  # weights nearer to 0 are left out
 ROUNDS, FOLDS = 100, 6
 
@@ -144,6 +144,7 @@ def fit(replies: Sequence[Labelled], language: Language) -> dict[str, float]:
     of_reply = np.repeat(np.arange(len(replies)), sizes)
     preferred = np.array([gain == max(reply.gains) for reply in replies for gain in reply.gains], dtype=float)
     importance = np.array([reply.row.weight for reply in replies])
+    shrinkage = SHRINKAGE[language]
 
     def loss(weights: np.ndarray) -> tuple[float, np.ndarray]:
         sums = matrix @ weights
@@ -151,7 +152,7 @@ def fit(replies: Sequence[Labelled], language: Language) -> dict[str, float]:
         whole, good = np.add.reduceat(shares, starts), np.add.reduceat(shares * preferred, starts)
         slope = (shares / whole[of_reply] - shares * preferred / good[of_reply]) * importance[of_reply]
         missed = -(importance * (np.log(good) - np.log(whole))).sum()
-        return missed + SHRINKAGE / 2 * (weights @ weights), matrix.T @ slope + SHRINKAGE * weights
+        return missed + shrinkage / 2 * (weights @ weights), matrix.T @ slope + shrinkage * weights
 
     found = minimize(loss, np.zeros(len(names)), jac=True, method="L-BFGS-B", options={"maxiter": ROUNDS}).x
     return {name: round(float(weight), 2) for name, weight in zip(names, found, strict=True) if abs(weight) >= LEAST}

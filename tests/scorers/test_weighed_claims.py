@@ -39,6 +39,32 @@ SILENT = [
     ("谁发明了电灯？", "爱迪生没有发明电灯。"),
     ("这本书有多少页？", "这本书不到320页。"),
     ("班里有多少名女生？", "班里有22名男生。"),
+    ("第一次世界大战哪一年爆发？", "一战爆发于1914年之前。"),
+]
+NOT_CUT = [  # a part of what is claimed
+    ("股价变化了多少？", "股价下跌了4%。", "4%"),
+    ("最低温度是多少？", "夜间气温降至零下12度。", "12℃"),
+    ("2012年夏季奥运会在哪座城市举办？", "伦敦或者巴黎。", "伦敦"),
+    ("文中主人公为什么离开家乡？", "他离开家乡是为了去城里打工挣钱，并不是因为和父亲争吵。", "因为和父亲争吵"),
+    ("小明为什么迟到？", "因为他不喜欢跑步。", "喜欢跑步"),
+    ("土耳其的首都是哪里？", "是伊斯坦布尔——抱歉，更正一下，应该是安卡拉。", "伊斯坦布尔"),
+    ("理财为什么赎回不了？", "这只产品还处在封闭期，并不是系统故障。", "系统故障"),
+    ("会议几点开始？", "9点之前到就行，10点开始。", "9点"),
+    ("谁发明了电话？", "如果不是梅乌奇，那就是贝尔。", "贝尔"),
+    ("故障的根本原因是什么？", "抱歉，我无法判断根因，不一定是磁盘写满。", "磁盘写满"),
+]
+CLEAR = [  # what is added to it differs in nothing that was asked
+    ("《出师表》是写给谁的？", "《出师表》是诸葛亮写给蜀汉后主刘禅的奏表。", "刘禅"),
+    ("订单服务用的是哪种数据库？", "从配置来看，订单服务连接的是 PostgreSQL，Redis 只用来做缓存。", "PostgreSQL"),
+    (
+        "三家供应商中哪家报价最低？",
+        "对比如下：\n- 恒泰：12.8万元\n- 金辉：11.9万元\n- 远航：13.2万元\n\n报价最低的是金辉。",
+        "金辉",
+    ),
+    ("金的化学符号是什么？", "几种金属的符号如下：\n\n- 银：Ag\n- 铜：Cu\n- 金：Au", "Au"),
+    ("法国的首都是哪里？", "法国的首都是巴黎哦~还有什么想了解的吗？", "巴黎"),
+    ("故障的根本原因是什么？", "根因是磁盘写满导致数据库无法写入。一开始怀疑过网络抖动，后来排除了。", "磁盘写满"),
+    ("公共物品为什么会被搭便车？", "因为公共物品具有非排他性，谁都能用。", "具有非排他性"),
 ]
 
 
@@ -83,6 +109,16 @@ def test_a_model_that_judges_decides_what_is_arguable() -> None:
 @pytest.mark.parametrize(("question", "reply"), SILENT)
 def test_what_is_doubted_denied_bounded_or_about_something_else_is_not_claimed(question: str, reply: str) -> None:
     assert read_weighed_claims(reply, question).readings == ()
+
+
+@pytest.mark.parametrize(("question", "reply", "target"), NOT_CUT)
+def test_a_part_that_means_something_else_is_not_right(question: str, reply: str, target: str) -> None:
+    assert getattr(scored(question, reply, target), "points", 0) == 0
+
+
+@pytest.mark.parametrize(("question", "reply", "target"), CLEAR)
+def test_what_is_only_added_to_an_answer_leaves_it_right(question: str, reply: str, target: str) -> None:
+    assert getattr(scored(question, reply, target), "points", 0) == 1
 
 
 @pytest.mark.parametrize(

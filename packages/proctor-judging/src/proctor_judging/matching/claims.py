@@ -107,7 +107,7 @@ CHAIN = compile_later(r"[^\s=≈,;:]{1,40}(?: ?[=≈] ?[^\s=≈,;:，；。]{1,4
 DERIVES = compile_later(
     r"(?:代入|解|求|可|算|即)得[:：]?|\b(?:we (?:get|obtain|find|have)|gives|yields)\b:?", re.IGNORECASE
 )
-FOREIGN = compile_later(r"[\u3400-\u9fff](?:是|为|叫做?|即|：)\s?([A-Za-z][\x20-\x7e]{1,40})$")
+ASKS_ONE = compile_later("谁|哪(?![些几两三四五])")
 BECAUSE = compile_later(
     r"(?:(?:it(?:['’]s| is| was) )?(?:because(?: of)?|due to)\s|(?:这?是)?(?:因为|由于))(.{2,200})", re.IGNORECASE
 )
@@ -258,7 +258,8 @@ def _laid_out(reply: str, question: str) -> tuple[Claim, ...]:
     reply = corrected(reply)
     if asked.kind in ("words", "") and (named := labelled(reply, question)):
         return (Claim(named),)
-    if asked.kind in ("words", "") and (items := bold_list(reply) or listed(reply)):
+    is_one = not asked.several and ASKS_ONE.search(asked.clause) is not None
+    if asked.kind in ("words", "") and not is_one and (items := bold_list(reply) or listed(reply)):
         return (Claim((joined(items),)),)
     part = set_off(reply, asked)
     if part is None:
@@ -368,9 +369,7 @@ def _of_shape(sentences: Sequence[str], asked: QuestionForm) -> tuple[str, ...]:
         cause = before_echo(because[-1].strip(" .。"), asked.clause)
         return (cause, cause.partition("，")[0].partition(",")[0]) if not cause.isascii() else (cause,)
     answering = chosen(sentences, asked.clause)
-    if answering and asked.kind != "words" and (formula := _formula(answering[-1], asked)):
-        return formula
-    return (value,) if asked.kind != "moment" and (value := _foreign(sentences)) else ()
+    return _formula(answering[-1], asked) if answering and asked.kind != "words" else ()
 
 
 def _of_content(text: str, sentences: Sequence[str], question: str) -> tuple[Claim, ...]:
@@ -393,13 +392,6 @@ def _of_content(text: str, sentences: Sequence[str], question: str) -> tuple[Cla
         return _of_either(worded[-1] if worded else StatedWords(), amounts, asked)
     distinct = worded[:1] if asked.stems else worded if len(worded) <= MOST_READINGS else []
     return tuple(Claim(words.forms) for words in distinct)
-
-
-def _foreign(sentences: Sequence[str]) -> str:
-    """Return the value in another script with which the one sentence of a Chinese reply ends: `O(log n)` of `复杂度为O(log n)`."""
-    plain = plain_statement(sentences[0]) if len(sentences) == 1 else None
-    match = FOREIGN.search(plain) if plain is not None else None
-    return match[1].strip() if match is not None and read_number(tidy(match[1])) is None else ""
 
 
 def _enumerated(sentences: Sequence[str], asked: QuestionForm) -> str:

@@ -40,7 +40,7 @@ DEMONSTRATIVE = compile_later(r"[这那该其它他她此]|本")
 AGENT = compile_later(rf"(?:由|被|归功于|出自|归于|来自)([{HAN}A-Za-z·\"《》-]{{2,32}})")
 PLACED = compile_later(rf"(?:于|在|[到抵]达?|至|去|自|从)\s?([{HAN}A-Za-z·\d\"《》/._~-]{{2,24}})")
 EARLIER = compile_later(
-    r"原[来先定本是]|以前|从前|曾(?=[经是任担在被获为])|上(?:学期|个?月|一任|届|次)|去年|此前|起初|前任|弃用|取代|接替|本来"
+    r"原[来先定本是价]|以前|从前|曾(?=[经是任担在被获为])|上(?:学期|个?月|一任|届|次)|去年|此前|起初|前任|弃用|取代|接替|本来"
 )
 RIVAL = compile_later(
     r"不敌|输给|负于|屈居|亚军|季军|落败|其次|第[二三四五](?![届章回部季版代期号页条款])|次之|紧随|止步|惜败|看似|看起来|好似|混淆|误|有人|有的人|人会|不同于|有别于|相比之下|与此相对"
@@ -83,7 +83,7 @@ MATERIAL, MADE_OF = (
 )
 SERVING_AS = compile_later(rf"以([^，,。其此之]{{1,16}})[为作]([{HAN}]{{2,4}})(?=[，,。]|$)")
 AT_HEAD = compile_later("以([^，,。]{1,16})为首(?![的都府])")
-LABELLED = compile_later(rf"^\W*([{HAN}]{{2,8}})\*{{0,2}}\s?[:：]\*{{0,2}}\s?(\S[^\n]*)$", re.MULTILINE)
+LABELLED = compile_later(r"^[^\w《]*(《?\w{1,10}》?)\*{0,2}\s?[:：]\*{0,2}\s?(\S[^\n]*)$", re.MULTILINE)
 CODE = compile_later(r"[A-Za-z]*\d[A-Za-z\d-]*")
 WORD = compile_later(r"[A-Za-z\d][A-Za-z\d_.+#-]*(?: [A-Za-z][A-Za-z\d_.+#-]*)*")
 MATHEMATICAL = compile_later(r"[=<>≤≥√]|[(（]-?\d+[,，]")
@@ -151,18 +151,22 @@ def read_han_answer(sentences: Sequence[str], question: str) -> tuple[str, ...]:
 
 
 def labelled(reply: str, question: str) -> tuple[str, ...]:
-    """Return the value after the one label, of several, that names what a Chinese question asks for; () without one.
+    """Return the value after the one label, of several, that names what a Chinese question asks for or about; () without one.
 
     >>> labelled("**来源**：《史记》\\n**相关人物**：项羽", "破釜沉舟与哪位历史人物有关？")
     ('项羽',)
+    >>> labelled("- 银：Ag\\n- 金：Au", "金的化学符号是什么？")
+    ('Au',)
     """
     asked = read_han_question(question)
     lines = LABELLED.findall(reply)
     if asked is None or len(lines) < 2:
         return ()
     noun = (asked.head or asked.left)[-2:]
-    values = [value for label, value in lines if label.endswith(noun)]
-    if len(noun) < 2 or len(values) != 1 or doubts(values[0]) or negations(values[0]):
+    values = [value for label, value in lines if len(noun) > 1 and label.endswith(noun)] or [
+        value for label, value in lines if label in asked.text
+    ]
+    if len(values) != 1 or doubts(values[0]) or negations(values[0]):
         return ()
     value = BRACKET.sub("", values[0]).strip(" *。.")
     return tuple(forms_of(value, asked, values[0])) if 0 < len(value) <= LONGEST_BARE else ()

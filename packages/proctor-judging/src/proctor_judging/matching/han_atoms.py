@@ -4,15 +4,14 @@ There is no dictionary of words: a span ends where characters of the question me
 closing nouns such as `市` and `家`, numbers, letters and marks. A weak border, between two other characters, needs a firm one on the other side.
 """
 
-import re
 from collections.abc import Collection, Iterator, Sequence, Set
-from functools import cache
 from typing import Literal
 
 import msgspec
 
+from proctor_judging.matching.han_words import words_of
 from proctor_judging.matching.patterns import compile_later
-from proctor_judging.matching.question_words import HAN, table_lines
+from proctor_judging.matching.question_words import HAN
 
 Kind = Literal["H", "n", "D", "L", "T", "Q", "C", "M"]
 NUMERALS = frozenset("零〇一二两三四五六七八九十百千万亿半几")
@@ -28,10 +27,6 @@ NO_START = frozenset("了的着过呢吧啊呀哦吗")
 NO_END = frozenset("的是在为由于和与及叫被把")
 OPENING_MARKS, CLOSING_MARKS = frozenset('-−$¥￥€√({[<\\"|'), frozenset('%℃°℉)}]>"!|')
 ENDS_CLAUSE = frozenset("，,；;。！!？?\n→")
-LIGHT_VERBS = (
-    "依靠 接任 超过 进入 抵达 出发 得到 获得 成为 发生 开始 申请 联系 建议 选择 拨打 认为 要求 需要 可以 应该 能够 主要 通常 一般 大约 其实 实际 包括 包含 组成 构成 代表 说明 显示 提到 指出 写道 "
-    "名叫 当时 由此 因此 所以 属于 位于 提供 负责 支持 采取 进行 实现 完成 承认 改为 变为 换成 交给 送给 来自 出自 源于 之后 之前 以后 以前"
-)
 LONGEST, LONGEST_CODE, LONGEST_WEAK = 24, 60, 8
 ATOM = compile_later(
     rf"《[^《》·]{{1,40}}》|\"[^\"，。,]{{1,16}}\"|`[^`]{{1,60}}`|[-−+]?\d[\d.,:/]*\d|[-−]?\d|[A-Za-zΑ-ω_][A-Za-z\d_.+#'-]*\([^()\s{HAN}]{{0,12}}(?: [^()\s{HAN}]{{1,8}})?\)|"
@@ -54,6 +49,7 @@ class Borders(msgspec.Struct, frozen=True):
 
     begins: list[bool]
     ends: list[bool]
+    within: list[bool]
 
 
 def read_atoms(sentence: str) -> list[Atom]:
@@ -102,22 +98,24 @@ def borders_of(sentence: str, atoms: Sequence[Atom], classes: Sequence[str], mar
     """Return where spans may begin and end firmly; `marked` are the parts that a reply sets in bold or as code."""
     size = len(atoms)
     begins, ends = [True] + [False] * size, [False] * size + [True]
-    verbs = {edge for match in verb_pattern().finditer(sentence) for edge in match.span()}
+    words = words_of(sentence)
+    inner = {at for word in words for at in range(word.start + 1, word.end)}
+    edges = {edge for word in words for edge in (word.start, word.end)}
     for at in range(1, size):
-        begins[at], ends[at] = _border(atoms, classes, at, verbs)
+        begins[at], ends[at] = _border(atoms, classes, at, edges) if atoms[at].start not in inner else (False, False)
     for at in range(1, size - 1):  # after a measure word that follows a number
         if atoms[at].kind == "H" and atoms[at - 1].kind in "Dn":
             begins[at + 1] = ends[at + 1] = True
         elif at > 1 and atoms[at].kind == atoms[at - 1].kind == "H" and atoms[at - 2].kind in "Dn":
             ends[at + 1] = True
-    edges = {edge for part in marked if (start := sentence.find(part)) >= 0 for edge in (start, start + len(part))}
-    for at in range(1, size) if edges else ():
-        if atoms[at].start in edges or atoms[at - 1].end in edges:
+    marks = {edge for part in marked if (start := sentence.find(part)) >= 0 for edge in (start, start + len(part))}
+    for at in range(1, size) if marks else ():
+        if atoms[at].start in marks or atoms[at - 1].end in marks:
             begins[at] = ends[at] = True
-    return Borders(begins, ends)
+    return Borders(begins, ends, [*(atom.start in inner for atom in atoms), False])
 
 
-def _border(atoms: Sequence[Atom], classes: Sequence[str], at: int, verbs: Set[int]) -> tuple[bool, bool]:
+def _border(atoms: Sequence[Atom], classes: Sequence[str], at: int, edges: Set[int]) -> tuple[bool, bool]:
     before, after = atoms[at - 1], atoms[at]
     if before.kind not in "Hn" or after.kind not in "Hn":
         cut = before.kind != after.kind or before.kind in "MTQCL"
@@ -125,7 +123,7 @@ def _border(atoms: Sequence[Atom], classes: Sequence[str], at: int, verbs: Set[i
     if before.kind == after.kind == "n":
         return False, False
     changes = (classes[at - 1] == "K") != (classes[at] == "K") or (classes[at - 1] in "Kk") != (classes[at] in "Kk")
-    cut = changes or after.start in verbs or before.text in CLOSING
+    cut = changes or after.start in edges or before.text in CLOSING
     begins = cut or before.text in VERBS or before.text in FUNCTION or after.kind == "n"
     counted = at > 1 and before.text in FUNCTION and atoms[at - 2].kind in "Dn"
     return begins, cut or after.text in VERBS or after.text in FUNCTION or before.kind == "n" or counted
@@ -135,7 +133,7 @@ def pairs_of_borders(atoms: Sequence[Atom], borders: Borders) -> Iterator[tuple[
     """Yield the first and the last atom of every span that may be a claim."""
     for first, atom in enumerate(atoms):
         firm = borders.begins[first]
-        inner = first > 0 and atom.kind == atoms[first - 1].kind == "H"
+        inner = first > 0 and atom.kind == atoms[first - 1].kind == "H" and not borders.within[first]
         if (not firm and not inner) or atom.text in NO_START or (atom.kind == "M" and atom.text not in OPENING_MARKS):
             continue
         for last in range(first, len(atoms)):
@@ -152,7 +150,7 @@ def pairs_of_borders(atoms: Sequence[Atom], borders: Borders) -> Iterator[tuple[
 def _may_end(atoms: Sequence[Atom], borders: Borders, first: int, last: int, firm: bool) -> bool:
     end, size = atoms[last], atoms[last].end - atoms[first].start
     if not borders.ends[last + 1]:
-        inner = end.kind == "H" and atoms[last + 1].kind == "H"
+        inner = end.kind == "H" and atoms[last + 1].kind == "H" and not borders.within[last + 1]
         if not firm or not inner or size > LONGEST_WEAK:
             return False
     if not firm and not 2 <= size <= LONGEST_WEAK:
@@ -160,9 +158,3 @@ def _may_end(atoms: Sequence[Atom], borders: Borders, first: int, last: int, fir
     if end.kind == "M":
         return last > first and end.text in CLOSING_MARKS
     return last == first or end.text not in NO_END
-
-
-@cache
-def verb_pattern() -> re.Pattern[str]:
-    table = {verb for line in table_lines("han_verbs.txt") for verb in line.split() if len(verb) > 1}
-    return re.compile("|".join(sorted({*table, *LIGHT_VERBS.split()}, key=len, reverse=True)))

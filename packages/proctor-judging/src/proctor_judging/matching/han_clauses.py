@@ -66,15 +66,7 @@ HAN_SPAN = compile_later(
 DIGITS = compile_later(r"\d")
 CHANGED = compile_later(r"原[价定来本先计]|改[到为成期]|现在|现价|=|曾|此前")
 DATED = compile_later(r"\d年|\d{1,2}月|\d[点时:]\d?|[零一二三四五六七八九十]{1,4}[年月点时]")
-DATED_WHOLE = compile_later(r"(?:\d+[年月日号点时分:])+\d*|(?:[零〇一二三四五六七八九十]+[年月日号点时分半])+")
-MOMENT_ASKED = compile_later(
-    rf"(?:哪一?[年月天日]|什么时[候间]|何[时年日]|几[月日号])[{HAN}]*?([{HAN}]{{2}})[的了呢]*[?？]?$"
-)
-NO_SUBJECT = compile_later(r"[自从于在才并到直至后又则\d]")
 DATE_OF, WEEKDAY_ASIDE = compile_later(r"年的(?=\d{1,2}月)"), compile_later(r"[（(](?:星期|周)[一二三四五六日天][）)]")
-WITHOUT = compile_later(
-    r"^(?:而|其中|所以)?(?:没有?|未|不)([\u3400-\u9fff]{1,4})的(?:人数)?(?:学生|人)?(?=是|有|为|共|就|\d)"
-)
 
 
 def answering_clause(sentences: Sequence[str], asked: QuestionForm) -> list[str]:
@@ -97,8 +89,6 @@ def answering_clause(sentences: Sequence[str], asked: QuestionForm) -> list[str]
     if asked.kind == "amount" and (bounded := _bounded(sentences, question)):
         return [bounded]
     clauses = [clause.strip() for sentence in sentences for clause in CLAUSE_END.split(sentence)]
-    if asked.kind == "moment" and (then := _dated_by_predicate(clauses, question)):
-        return [then]
     clauses = [clause for clause in clauses if DIGIT.search(clause)]
     if asked.kind == "moment":
         clauses = [clause for clause in clauses if not GONE.search(clause)] or clauses
@@ -114,7 +104,7 @@ def answering_clause(sentences: Sequence[str], asked: QuestionForm) -> list[str]
         return dated
     if len(clauses) < 2:
         return list(sentences)
-    if said := _echoed(clauses, question) or _cued(clauses, question) or _lacking(clauses, question):
+    if said := _echoed(clauses, question) or _cued(clauses, question):
         return ["是" + said]
     times = TIMES_OF.findall(question)
     about = [clause for clause in clauses if times and times[0] in clause]
@@ -125,14 +115,6 @@ def answering_clause(sentences: Sequence[str], asked: QuestionForm) -> list[str]
     if len(about) == 1 and others and not negations(about[0]) and len(list(SPAN.finditer(about[0]))) == 1:
         return about
     return _nearest(clauses, question) or list(sentences)
-
-
-def _lacking(clauses: Sequence[str], question: str) -> str:
-    """Return what a clause says of those that lack what the question denies; '' if it denies nothing."""
-    for clause in clauses if negations(question) else ():
-        if (cue := WITHOUT.match(clause)) is not None and cue[1] in question:
-            return clause[cue.end() :].lstrip("是有为共就")
-    return ""
 
 
 def _bounded(sentences: Sequence[str], question: str) -> str:
@@ -152,26 +134,6 @@ def _cued(clauses: Sequence[str], question: str) -> str:
         if applies and cue is not None and not (asks is None and _is_amount(before)):
             return last if asks is SHARE_ASKED else last[cue.end() :]
     return ""
-
-
-def _dated_by_predicate(clauses: Sequence[str], question: str) -> str:
-    """Return the clause with the date of what the question asks about, if others have other dates; '' if that is not certain.
-
-    >>> _dated_by_predicate(["法律于2020年5月通过", "自2021年1月起施行"], "法律什么时候施行？")
-    '自2021年1月起施行'
-    """
-    asked = MOMENT_ASKED.search(question)
-    dated = [at for at, clause in enumerate(clauses) if DATED.search(clause)]
-    saying = [at for at, clause in enumerate(clauses) if asked is not None and asked[1] in clause]
-    if len(dated) < 2 or len(saying) != 1:
-        return ""
-    of_it = next((at for at in (saying[0], saying[0] - 1) if at in dated), -1)
-    said = clauses[saying[0]]
-    left = asked.string[: asked.start()] if asked is not None else ""
-    pairs = {left[at : at + 2] for at in range(len(left) - 1)}
-    is_about = NO_SUBJECT.match(said) is not None and (_shared(clauses[0], pairs) or _shared(said, pairs))
-    sure = of_it >= 0 and is_about and not negations(said + clauses[of_it])
-    return clauses[of_it] if sure and len(DATED_WHOLE.findall(clauses[of_it])) == 1 else ""
 
 
 def _nearest(clauses: Sequence[str], question: str) -> list[str]:

@@ -69,7 +69,7 @@ def features_left(
             f"opens/q={kind}{min(number, 1)}",
             "opens",
         ]
-    features += _edge("l", sentence, start, before_class, kind)
+    features += _edge("l", sentence, start, before_class, asked)
     features += ["l.cut"] if at and classes[at - 1] == cls and cls in "Nn" else []
     features += [] if sentence.borders.begins[at] else ["l.weak"]
     features += _of_reply(index, number, layout, kind)
@@ -120,16 +120,20 @@ def _common_end(text: str, other: str) -> int:
     return size
 
 
-def _edge(side: str, sentence: HanSentence, at: int, neighbour: str, kind: str) -> list[str]:
-    """Return whether an edge of a span is at the start or the end of a common verb of two characters, or inside one."""
-    verbs = sentence.verbs
-    if at in verbs:
-        where = "start"
-    elif at in verbs.values():
-        where = "end"
-    else:
-        where = "in" if any(start < at < end for start, end in verbs.items()) else "-"
-    return [f"{side}.v={where}", f"{side}.v/c={where}{neighbour}", f"{side}.v/q={where}{kind}"]
+def _edge(side: str, sentence: HanSentence, at: int, neighbour: str, asked: SpanQuestion) -> list[str]:
+    """Return which words end and start at an edge of a span, and whether a verb of the question is next to it."""
+    before, after, kind = sentence.ending.get(at), sentence.starting.get(at), asked.kind
+    word = (before.kind if before else "-") + (after.kind if after else "-")
+    features = [f"{side}.w={word}", f"{side}.w/c={word}{neighbour}", f"{side}.w/q={word}{kind}"]
+    if (near := before if side == "l" else after) is not None:
+        features += [f"{side}.word={near.text}", f"{side}.word/q={near.text}{kind}"]
+    is_next = (
+        (lambda verb: sentence.text.endswith(verb, 0, at))
+        if side == "l"
+        else (lambda verb: sentence.text.startswith(verb, at))
+    )
+    verb = min(len(next(filter(is_next, asked.verbs), "")), 2)
+    return [*features, f"{side}.verb={verb}", f"{side}.verb/q={verb}{kind}"] if verb else features
 
 
 def _of_reply(index: int, number: int, layout: ReplyLayout, kind: str) -> list[str]:
@@ -171,7 +175,7 @@ def features_right(at: int, sentence: HanSentence, asked: SpanQuestion) -> tuple
         f"r.new={min(sentence.fresh[last] - sentence.fresh[at + 1], 6)}",
     ]
     features += [] if text else ["closes"]
-    features += _edge("r", sentence, atom.end, after_class, kind)
+    features += _edge("r", sentence, atom.end, after_class, asked)
     features += ["r.cut", f"r.cut/{own}"] if inside and after_class == cls and cls in "Nn" else []
     features += [] if sentence.borders.ends[at + 1] else ["r.weak"]
     if atom.kind == "D":
@@ -228,6 +232,7 @@ def features_whole(
     ]
     features += [f"l.c/r.c={before_class}{after_class}", f"l.c/r.c/old={before_class}{after_class}{old}"]
     features += _inside(sentence.words[first + 1 : last], classes, asked)
+    features += _of_words(start, end, sentence, asked, length)
     features += ["crosses"] if sentence.clause_of[last] != number else []
     position = place_of(index, len(layout.sentences))
     features += _rest(first, last, sentence, asked, old, position)
@@ -241,6 +246,19 @@ def features_whole(
     of_list = before in "、和与及" or after in "、和与及"
     features.append(f"list={listed:d}{of_list:d}{'several' if asked.several else 'one'}")
     return (*features, *_amounts(first, last, shape, sentence, asked))
+
+
+def _of_words(start: int, end: int, sentence: HanSentence, asked: SpanQuestion, length: str) -> list[str]:
+    """Return how many words and single characters a span has, and the classes of its words."""
+    kinds, at, kind = "", start, asked.kind
+    while at < end:
+        word = sentence.starting.get(at)
+        kinds += word.kind if word else "-"
+        at = word.end if word else at + 1
+    count, tags = min(len(kinds), 6), kinds if len(kinds) < 4 else kinds[0] + "+" + kinds[-1]
+    features = [f"words={count}", f"words/q={count}{kind}", f"words/len={count}{length}"]
+    features += [f"tags={tags}", f"tags/q={tags}{kind}", f"tag={kinds[-1]}{kind}"]
+    return [*features, f"tag/head={kinds[-1]}{asked.head[-1]}"] if asked.head else features
 
 
 def _shape(classes: Sequence[str]) -> tuple[str, str]:

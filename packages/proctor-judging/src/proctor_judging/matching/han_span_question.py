@@ -31,6 +31,7 @@ class SpanQuestion(msgspec.Struct, frozen=True):
         pairs, characters: the neighbouring characters of its clause, its single ones and its words.
         several: True if it asks for several things.
         denied: True if it denies.
+        verbs: the verbs that may answer its own.
     """
 
     kind: str
@@ -46,6 +47,7 @@ class SpanQuestion(msgspec.Struct, frozen=True):
     characters: frozenset[str]
     several: bool
     denied: bool
+    verbs: tuple[str, ...]
 
 
 def without_spaces(text: str) -> str:
@@ -92,5 +94,6 @@ def read_span_question(question: str) -> SpanQuestion | None:
         pairs=frozenset(plain[at : at + 2] for at in range(len(plain) - 1)),
         characters=frozenset({*plain, *WORD.findall(plain)}),
         several=asked.several,
-        denied=bool(negations(clause)),
+        denied=kind != "why" and bool(negations(clause)),  # what is denied there needs a reason
+        verbs=han.verbs if han is not None else (),
     )

@@ -17,12 +17,22 @@ from proctor_judging.matching.han_atoms import (
     borders_of,
     classes_of,
     read_atoms,
-    verb_pattern,
 )
+from proctor_judging.matching.han_openings import OPENING as OPENING_WORDS
 from proctor_judging.matching.han_span_question import SpanQuestion, without_spaces
+from proctor_judging.matching.han_words import HanWord, words_of
 from proctor_judging.matching.patterns import compile_later
 from proctor_judging.matching.reply_text import plain_reply
-from proctor_judging.matching.sentences import CONCLUDES, HARMLESS, OTHERS_SAY, QUESTION, TITLE, corrected, split
+from proctor_judging.matching.sentences import (
+    CONCLUDES,
+    COURTESY,
+    HARMLESS,
+    OTHERS_SAY,
+    QUESTION,
+    TITLE,
+    corrected,
+    split,
+)
 from proctor_judging.matching.text import negations, tidy, without_gaps
 
 MOST_SENTENCES = 14
@@ -37,8 +47,12 @@ AMOUNT = compile_later(
     f"(?:公元前?|前|第|上午|下午|晚上|中午|凌晨|早上)*{NUMBER}(?:多|余|来|几)?(?:个半?|分之{NUMBER}|{UNIT})*(?:[到至~-]?{NUMBER}(?:个|{MEASURED})+)*"
 )
 OPENING = compile_later(
-    "而是|而|但是?|所以|因此|因为|由于|其中|它|他|她|这|该|其|也就是|即|例如|比如|虽然?|如果|若|不是|并非|此外|另外|同时|后来|随后|当时|目前|现在|原来|之前|曾"
+    "而是|而|但是?|所以|因此|因为|由于|其中|它|他|她|这|该|其|也就是|即|例如|比如|虽然?|如果|若|不是|并非|此外|另外|同时|后来|随后|当时|目前|现在|原来|之前|曾|至于|顺带|顺便|相比|对比|值得|不过"
 )
+WHEREAS = compile_later("则(?=[是为在要用叫有会能属位])|却|而(?![且是非言])|才(?=是|叫|用)|至于|反观")
+CHANGES = compile_later("[改换变][成为到由至]|(?:更正|调整|变更|推迟|提前|延期|顺延)[为到至]|定稿|最[终后]")
+EITHER = compile_later("不是[^，,。；]{1,14}[，,]那?就是(?!说)")
+NAMED = compile_later(r"《[^》]*》|[A-Za-z\d][A-Za-z\d_.+#-]*")
 CONCLUSION = compile_later("所以|因此|因而|故|综上|答案|答[:：]|比较下来|总之|可见|于是|也就是说|最终|最后")
 NO_LEAD = compile_later("[是为在叫有]|^(?:好|您|你|当然|根据|按|据|从|如|对于|关于)")
 DENIES_ALL = compile_later("(?:不是|并非|不属于|不叫)(?!.*[是为])|不清楚|不知道|不了解")
@@ -65,7 +79,7 @@ class HanSentence(msgspec.Struct, frozen=True):
         clauses, clause_of: its clauses, and the index of the clause of each atom.
         known, fresh: how many known pairs precede each character, and how many new atoms each atom.
         amounts: where amounts and moments stand.
-        verbs: the ends of its common verbs, by their starts.
+        starting, ending: its listed words by where they start and end.
         cues: features of all its spans.
     """
 
@@ -79,7 +93,8 @@ class HanSentence(msgspec.Struct, frozen=True):
     known: list[int]
     fresh: list[int]
     amounts: list[tuple[int, int]]
-    verbs: dict[int, int]
+    starting: dict[int, HanWord]
+    ending: dict[int, HanWord]
     cues: tuple[str, ...]
 
 
@@ -122,10 +137,11 @@ def read_layout(reply: str, asked: SpanQuestion) -> ReplyLayout:
 
 
 def sentence_texts(reply: str) -> list[str]:
-    """Return the sentences of a reply as spans are read from them."""
-    return [without_spaces(text) for text in split(without_spaces(corrected(plain_reply(without_examples(reply)))))][
-        :MOST_SENTENCES
-    ]
+    """Return the sentences of a reply as spans are read from them, without what only introduces them."""
+    texts = [without_spaces(text) for text in split(without_spaces(corrected(plain_reply(without_examples(reply)))))]
+    texts = [OPENING_WORDS.sub("", text, count=1) or text for text in texts]
+    said = [text for text in texts if not COURTESY.match(text)]
+    return (said or texts)[:MOST_SENTENCES]
 
 
 def _repeats(text: str, size: int, sentences: Sequence[str]) -> bool:
@@ -191,7 +207,7 @@ def level(share: float) -> str:
 def _read_sentence(
     text: str, asked: SpanQuestion, marked: Collection[str], cues: tuple[str, ...], guessed: bool
 ) -> HanSentence:
-    atoms = read_atoms(text)
+    atoms, listed = read_atoms(text), words_of(text)
     classes = classes_of(text, atoms, asked.pairs, asked.characters)
     words = [
         atom.text
@@ -203,7 +219,7 @@ def _read_sentence(
         else cls
         for atom, cls in zip(atoms, classes, strict=True)
     ]
-    clauses = _clauses(text, asked, guessed or QUESTION.search(text) is not None)
+    clauses = _clauses(text, asked, guessed or QUESTION.search(text) is not None or EITHER.search(text) is not None)
     clause_of, at = [], 0
     for atom in atoms:
         while at + 1 < len(clauses) and atom.start >= clauses[at + 1].start:
@@ -220,7 +236,8 @@ def _read_sentence(
         list(accumulate((text[at : at + 2] in asked.pairs for at in range(len(text))), initial=0)),
         list(accumulate((is_fresh(cls) for cls in classes), initial=0)),
         [match.span() for match in AMOUNT.finditer(text)],
-        dict(match.span() for match in verb_pattern().finditer(text)),
+        {word.start: word for word in listed},
+        {word.end: word for word in listed},
         cues,
     )
 
@@ -248,6 +265,13 @@ def _clauses(text: str, asked: SpanQuestion, is_silent: bool) -> list[Clause]:
         cues += ["c.rival"] if RIVAL.search(said) and not RIVAL.search(asked.clause) else []
         cues += ["c.earlier"] if EARLIER.search(said) and not EARLIER.search(asked.clause) else []
         cues += ["c.denies"] if negations(plain) else []
+        if not CHANGES.search(asked.clause):
+            cues += ["c.changes"] if CHANGES.search(said) else ["c.changed"] if CHANGES.search(text, end) else []
+        cues += ["c.whereas"] if WHEREAS.search(said) else []
+        if asked_for := set(NAMED.findall(asked.clause)):
+            names = set(NAMED.findall(said))
+            named = "same" if names & asked_for else "other" if names else "-"
+            cues += [f"c.names={named}", f"c.names/q={named}{asked.kind}"]
         clauses.append(Clause(start, end, share, tuple(cues), is_silent or bool(is_no_claim)))
     return clauses
 

@@ -4,6 +4,7 @@ Nothing here knows a target. No span comes from a question, from a guess and wha
 """
 
 from proctor_judging.matching.contradictions import contradicts, says_opposite
+from proctor_judging.matching.han_answers import EARLIER
 from proctor_judging.matching.han_atoms import pairs_of_borders
 from proctor_judging.matching.han_span_features import features_left, features_right, features_whole, is_denied
 from proctor_judging.matching.han_span_question import SpanQuestion, read_span_question
@@ -14,7 +15,7 @@ from proctor_judging.matching.text import negations
 
 MOST_SPANS = 400
 BOUND = compile_later(
-    "小于|大于|低于|高于|少于|多于|不到|不足|不超过|超过|至少|至多|最多|最少|以上|以下|之间|比.{1,12}[多少大小高低长短重轻快慢贵便早晚]"
+    r"小于|大于|低于|高于|少于|多于|不到|不足|不超过|超过|至少|至多|最多|最少|以上|以下|之间|[\d年月日号点][之以][前后]|(?:便宜|贵|[涨跌升降多少]|[增减][加少])了?(?=\d)|比.{1,12}[多少大小高低长短重轻快慢贵便早晚]"
 )
 
 
@@ -27,7 +28,7 @@ def read_han_spans(reply: str, question: str, *, only_sure: bool = False) -> lis
         only_sure: take none from clauses that deny, compare, give a bound or are about something else.
 
     >>> [span.text for span in read_han_spans("是贝尔。", "谁发明了电话？")]
-    ['是', '是贝', '是贝尔', '贝', '贝尔']
+    ['是', '是贝尔', '贝尔']
     >>> read_han_spans("可能是贝尔。", "谁发明了电话？")
     []
     """
@@ -72,4 +73,5 @@ def _of_sentence(index: int, layout: ReplyLayout, asked: SpanQuestion, *, only_s
 def _is_unsure(clause: str, asked: SpanQuestion) -> bool:
     """True of a clause that denies, compares, gives a bound, or is about something else than the question."""
     denies = not asked.denied and negations(without_names(clause))
-    return bool(denies) or BOUND.search(clause) is not None or contradicts(clause, f"{asked.clause}？")
+    is_earlier = EARLIER.search(clause) is not None and EARLIER.search(asked.clause) is None
+    return bool(denies) or is_earlier or BOUND.search(clause) is not None or contradicts(clause, f"{asked.clause}？")

@@ -11,7 +11,7 @@ from proctor_judging.matching.asked import read_asked
 from proctor_judging.matching.cascade import match
 from proctor_judging.matching.claims import ARTICLE, Claim, Claims, is_guess, read_claims
 from proctor_judging.matching.contradictions import says_opposite
-from proctor_judging.matching.han_sameness import said_alike, same_name
+from proctor_judging.matching.han_sameness import WHY, said_alike, same_name
 from proctor_judging.matching.han_truth import read_han_truth
 from proctor_judging.matching.numbers import read_number
 from proctor_judging.matching.parts import has_words
@@ -145,7 +145,8 @@ def _claim_match(claim: Claim, target: str, options: AnswerOptions, question: st
         return accept("sentences", say("The reply says {truth}.", truth="yes" if claim.truth else "no"))
     unclear: AnswerMatch | None = None
     for form in claim.forms:  # of a shorter one, what it left out may be what differs: 河北唐山, 河南唐山
-        compare = match_claim if form == claim.forms[0] or question.isascii() else match_asked
+        is_whole = form == claim.forms[0] or question.isascii() or target in claim.forms[0] or WHY.search(question)
+        compare = match_claim if is_whole else match_asked
         verdict = compare(form, target, question, options)
         if verdict.right:
             reason = say("The reply states '{found}'. {reason}", found=shown(form), reason=verdict.reason)

@@ -17,7 +17,7 @@ EXPLANATION = compile_later(
 )
 ZONE_OR_DAY = r"(?:Eastern|Central|Pacific|Mountain|UTC|GMT|[A-Z]{2,3}T|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|[A-Z][a-z]+ \d)\b"
 SENTENCE_END = compile_later(
-    rf"(?:^[A-Za-z]{{1,2}}|(?<=[a-z]\s)[A-Z])\.(?=\s(?:The|It|Its|This|That|In|For|A|An|As|So|You|They|Therefore|Thus|Hence)\b)|(?:(?<![.\s][A-Za-z])(?<!^[A-Za-z])|(?<=\d [ap]\.m)(?=\.\s(?!{ZONE_OR_DAY})[A-Z]))[.!?]+[\"'”’)*]*(?=\s+[^\s=×*+/])|[。！？!?]+[”」）]?(?=[{HAN}A-Z\d\"“*`\x01])|\n+|[;；]"
+    rf"(?:^[A-Za-z]{{1,2}}|(?<=[a-z]\s)[A-Z])\.(?=\s(?:The|It|Its|This|That|In|For|A|An|As|So|You|They|Therefore|Thus|Hence)\b)|(?:(?<![.\s][A-Za-z])(?<!^[A-Za-z])|(?<=\d [ap]\.m)(?=\.\s(?!{ZONE_OR_DAY})[A-Z]))[.!?]+[\"'”’)*]*(?=\s+[^\s=×*+/])|[。！？!?]+[”」）]?(?=[{HAN}A-Z\d\"“*`\x01])|(?<=[的了哦呢呀啊哈啦哟吧嘛])[~～]+(?=[{HAN}])|\n+|[;；]"
 )
 SHORTENED = compile_later(
     r"\b(?:dr|mr|mrs|ms|st|mt|prof|vs|jr|sr|approx|fig|sec|e\.g|i\.e|u\.s|(?<![°'’])(?<!\d )(?<!\d)(?<!\d [ap]\.)[a-z])$|^\s*\(?1$|\n\s*\(?\d{1,2}$",
@@ -27,12 +27,12 @@ MARKUP = compile_later(r"^\s*(?:#{1,6}|>|[-*•]|\d{1,2}[.)])\s+|\*\*|__")
 FORMULA = compile_later(r"(?<![A-Za-z\d$])\$(?! )([^$\n]{1,80})(?<![ -])\$(?![A-Za-z\d$])|\\[(\[]([^\n]{1,80}?)\\[)\]]")
 QUESTION = compile_later(r"[?？]\W*$|吗\W*$")
 OFFER = compile_later(
-    r"[^.!?。！？]*\b(?:would you like|do you (?:want|need)|want me to|need (?:help|anything)|anything else|shall i|can i help|is there|curious)\b[^.!?]*\?\W*$|[^.!?。！？,，]*(?:还想|还需要|需要我|还有|要不要|想(?:了解|知道)|是否需要|要我)[^.!?。！？]*[?？]\W*$",
+    r"[^.!?。！？]*\b(?:would you like|do you (?:want|need)|want me to|need (?:help|anything)|anything else|shall i|can i help|is there|curious)\b[^.!?]*\?\W*$|[^.!?。！？,，~～]*(?:还想|还需要|需要我|还有|要不要|想(?:了解|知道)|是否需要|要我)[^.!?。！？]*[?？]\W*$",
     re.IGNORECASE,
 )
 COURTESY = compile_later(
     r"(?:sure|certainly|of course|great question|let me know|i hope|feel free|hope this|thank|you're welcome|good question|"
-    r"here is|here's|okay|ok\b|let me|let's|当然|好的|[你您]好$|同学们好$|没问题$|这是(?:一?个)?[^，。]{0,6}问题$|希望|如果您|如果你有|请告诉|谢谢|让我)", re.IGNORECASE
+    r"here is|here's|okay|ok\b|let me|let's|当然(?!是)|好[的呀嘞]|[你您]好$|同学们好$|很高兴|感谢|祝[您你]|没问题$|这是(?:一?个)?[^，。]{0,6}问题$|希望|如果您|如果你有|请告诉|谢谢|让我)", re.IGNORECASE
 )  # fmt: skip
 LEAD = compile_later(
     r"(?:(?:without (?:a |any )?(?:question|doubt)|no doubt(?: about it)?|so|therefore|thus|hence|then|finally|overall|in (?:total|conclusion|summary|short)|altogether|and|but|well|yes|"
@@ -52,7 +52,7 @@ CORRECTION = compile_later(
     r"(?:(?<=[.,;!?—…(\-])|(?<=[。，；！？])|(?:^|\n))\s{0,3}(?:(?:oh|hmm|oops|sorry|no|but)[,.!]?\s{1,3}){0,2}"
     r"(?:actually,?\s(?=it|the\b|no\b|that\b|i\b|[A-Z\d])|wait\b[,.!]?|correction\b[:,]?|i mean[,:]?\s|scratch that\b[,.]?|on second "
     r"thoughts?\b,?|let me (?:correct|fix) (?:that|this|myself)[.:,]?|just kidding[,.!]?|i (?:made a mistake|was wrong|misspoke)[.:,]?|my mistake[,.:]?|"
-    r"(?:等等|等一下|更正|我?[说搞算弄]错了|纠正一下|不对)[，,。：:！!])|(?<=[.,!?])\s{1,3}no[,:]\s(?=it|the|[A-Z\d])"
+    r"(?:(?:抱歉|对不起|不好意思|哦|噢|啊|哎呀?|呃)[，,]?){0,2}(?:等等|等一下|(?:更正|纠正)(?:一下)?|我?[说搞算弄记写]错了|不对)[，,。：:！!])|(?<=[.,!?])\s{1,3}no[,:]\s(?=it|the|[A-Z\d])"
     r"|(?<=\s[—–-])\s{0,2}(?:nope|no),\s(?:sorry|wait|actually|it['’]s|that['’]s)\b,?\s(?=\S)|(?<=\w\s[—–-])\s{0,2}no,\s(?=[A-Z][\w' ]{1,30}\W*$)|(?<=[.!;—–-])\s{0,3}(?:but\s)?(?:that|this)(?:['’]s| is| was| would be)\s(?:an?\s)?(?:common\s)?"
     r"(?:misconception|mistake|myth|wrong|incorrect|false|not (?:right|correct|true)|what (?:most |many )?people (?:say|think|believe))\b[.,;:—–-]?"
     r"|(?<=[.…,!?—–-])\s{0,2}sorry,\s(?=it|the|an?\s|[A-Z\d])|(?<=[。，！？])不[，,]\s?(?:应该)?(?=是)",
@@ -67,7 +67,7 @@ DOUBT = compile_later(rf"\b(?:{NOT_SURE})\b", re.IGNORECASE)
 GUESS = compile_later(
     r"\b(?:might|(?-i:may) (?!\d)|could (?:be|have|take|cost|reach|mean)|maybe|perhaps|possibly|probably|(?:un)?likely|"
     rf"{NOT_SURE}|guess(?:ing)?|supposedly|allegedly|reportedly|presumably|conceivably|apparently|arguably|i suspect|hard to say|unclear|rumou?red|(?:seems?|appears?) to|cannot (?:decide|tell))\b|"
-    r"可能(?!性)|也许|或许|大概(?!(?:在|有|要|需要?|得)?\s?约?[\d一二两三四五六七八九十百千万])|似乎|好像|不确定(?![性度])|猜|恐怕|据说|听说|据传|传闻|貌似|疑似|估计(?=是|有|为|在)|不太清楚|说不准|没准|兴许|难道|说不定|未必", re.IGNORECASE
+    r"可能(?!性)|也许|或许|大概(?!(?:在|有|要|需要?|得)?\s?约?[\d一二两三四五六七八九十百千万])|似乎|好像|不确定(?![性度])|猜|恐怕|据说|听说|据传|传闻|貌似|疑似|估计(?=是|有|为|在)|不太清楚|说不准|没准|兴许|难道|说不定|未必|不是[^，,。；]{1,14}[，,]?那?就是(?!说)", re.IGNORECASE
 )  # fmt: skip
 ADVERB_OF_A_GUESS = compile_later(
     r"\b(?:maybe|perhaps|possibly|probably|(?:most |very )?likely|i guess)\b,?\s?|也许|或许|大概|可能", re.IGNORECASE
@@ -131,7 +131,7 @@ SO = compile_later(
 )
 HARMLESS = compile_later(
     r"\b[Nn]one other than\b|\b(?:[Pp]erhaps|[Mm]aybe) (?:un)?surprisingly\b|\b[Nn]o (?:prizes for guessing|doubt|wonder|surprise)\b|"
-    "[南北]?非洲|非常|未来|未读|未接来?电|未成年|无锡|无线|不锈钢|莫[扎斯尔泊言高愁]|[沉淹埋覆吞湮]没|没[收落]|不列颠|不幸|不得不|无[限穷疑理]|非[凡洲]|不等式|(?<=[部器务码型法辑行统])错误|错误(?=[码信代类处日提])|不同|不断|不久|无数|无论|不[但仅]|否则|非金属|无机|不丹"
+    "[南北]?非洲|非常|未来|未读|未接来?电|未成年|无锡|无线|不锈钢|莫[扎斯尔泊言高愁]|[沉淹埋覆吞湮]没|没[收落]|不列颠|不幸|不得不|无[限穷疑理]|非[凡洲]|不等式|(?<=[部器务码型法辑行统])错误|错误(?=[码信代类处日提])|不同|不断|不久|无数|无论|不[但仅]|否则|非金属|无机|不丹|(?<=导致|造成|致使|使得|引发)[^，,。；]{0,12}?(?:无法|不[能再会]|没有)"
 )
 TITLE = compile_later(  # words that deny nothing: a quotation, a name
     r"[\"“][^\"”]{1,60}[\"”]|'(?=\w)[^']{1,60}(?<=\w)'(?!\w)|《[^》]{1,40}》|(?<=[a-z] )(?:No|Not|Never|Nothing|None|Nobody|Without|If|Once)(?=(?: [A-Z]| (?:on|a|of|the) [A-Z])\w)"
@@ -152,7 +152,7 @@ INSERTED = compile_later(
 )
 COPULA = compile_later(
     r"(?:\b(?:is|are|was|were|be|equals?|becomes?|became|remains?|means|called|named|gives|yields|produces|returns|prints|outputs|stands for|(?:amounts|comes|adds? up|sums?(?: up)?|evaluates|simplifies|reduces|refers) to)\b|(?<=[Ii]t|he|at|re|ho)['’]s\b(?=\s)|=(?!=)|≈)\s*[:：]?\s*|"
-    r"(?:应该|应当|应|就|正|便)?(?:是(?![由否])|为|比喻|形容|意味着|指的是|来自于?|属于|等于|叫做?|叫作|称为|即)[：:]?\s*|(?<![大小多少高低等快慢早晚次优劣])于|(?<=[发生活住长布建存落处])在",
+    r"(?:应该|应当|应|就|正|便)?(?:是(?![由否])|为(?!了)|比喻|形容|意味着|指的是|来自于?|属于|等于|叫做?|叫作|称为|即)[：:]?\s*|(?<![大小多少高低等快慢早晚次优劣])于|(?<=[发生活住长布建存落处])在",
     re.IGNORECASE,
 )
 TERM = compile_later(r"\d+[a-z]")  # of a formula

@@ -67,7 +67,7 @@ HOW = compile_later(r"how (?:do|does|did|can|could|is|are|was|were|will|would)\b
 MEANS = compile_later(r"\bby ((?!the\b|19|20)[a-z][^,;.]{1,80})$")
 WHY = compile_later(r"\bwhy\b|为什么|为何|原因", re.IGNORECASE)
 CAUSE = compile_later(
-    r"\b(?:because(?: of)?|due to|owing to|caused by|from)\s|(?:因为|由于)|(?<=[\u3400-\u9fff])因(?![此而为素果子人])",
+    r"\b(?:because(?: of)?|due to|owing to|caused by|from)\s|(?<!不是)(?<!并非)(?:因为|由于)|(?<=[\u3400-\u9fff])因(?![此而为素果子人])",
     re.IGNORECASE,
 )
 RELATED = compile_later(  # what stands before a mention that is not the answer itself
@@ -257,7 +257,9 @@ def _found_otherwise(sentence: str, plain: str, asked: QuestionForm) -> Iterable
 
 def before_echo(text: str, question: str) -> str:
     """Return a Chinese text up to where it repeats the question: `大雾` of `大雾延误`, asked why something is 延误."""
-    ends = [at for at in range(1, len(text) - 1) if text[at : at + 2] in question and not text[at].isascii()]
+    ends = [at for at in range(len(text) - 1) if text[at : at + 2] in question and not text[at].isascii()]
+    if ends[:1] == [0]:
+        return text  # which begins with the subject of the question
     return text[: ends[0]].rstrip("而，,") or text if ends else text
 
 

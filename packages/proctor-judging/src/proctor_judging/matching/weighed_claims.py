@@ -19,9 +19,12 @@ from proctor_judging.matching.claims import (
 from proctor_judging.matching.english_replies import read_english_reply
 from proctor_judging.matching.english_spans import forms_of_span, read_english_spans
 from proctor_judging.matching.extract import final_answer
+from proctor_judging.matching.han_answers import labelled
+from proctor_judging.matching.han_sameness import TURNS
 from proctor_judging.matching.han_span_forms import span_forms
 from proctor_judging.matching.han_spans import read_han_spans
 from proctor_judging.matching.lists import read_items
+from proctor_judging.matching.number_words import with_digits
 from proctor_judging.matching.patterns import compile_later
 from proctor_judging.matching.phrase_answers import SO
 from proctor_judging.matching.question_words import MOST_CHARACTERS, echo
@@ -30,20 +33,28 @@ from proctor_judging.matching.text import FENCED, tidy
 
 WeighedSpans = dict[str, tuple[ReplySpan, float]]  # by their text
 MEASURED = ("amount", "moment")
-TIMES = {"en": 10, "zh": 20}  # as probable must another span be
+TIMES = {"en": 10, "zh": 6}  # as probable must another span be
+LEAST_UNSTATED = {"en": 2.0, "zh": 0.5}  # with less, a claim that no span says holds
 LONGEST = 600  # characters of a reply that is weighed: the time grows with its spans
 LEAST_SURE = 0.3  # with less, a span is claimed nowhere
+LEAST_NEAR = 0.2  # with less, a Chinese span does not say where a claim begins and ends
 LEAST_PROBABLE = 0.1  # with less, a span is not what the reply may be read to claim
 DECLINES = compile_later(
     r"\b(?:(?:do|does|did|could|can|was|were|is|are|am)(?:n['’]t| not)|cannot|unable to)\b.{0,20}\b(?:have|know|find|say|tell|help|answer|confirm|provide|mention\w*|able|access)\b|"
-    r"抱歉|对不起|无法|不知道|不清楚|没有(?:找到|查到|提供|提到|相关)|未(?:找到|查到|提供|提及)",
+    r"抱歉|对不起|无法(?:得知|获[知取]|确[定认]|判断|回答|提供|给出|查|找|看|访问|知道|推[断测]|告)|不知道|不清楚|没有(?:找到|查到|提供|提到|相关)|未(?:找到|查到|提供|提及)",
     re.IGNORECASE,
 )
 CHANGED = compile_later("原计划|原定|推迟|提前到|延期|改到")
+BEFORE_BOUND = "(?:不到|不足|不满|超过|至少|至多|最多|最少|[早晚高低多少大小]于|比|除了?|省了)"
+AFTER_BOUND = "(?:[之以][前后上下外]|前(?=[就都还，,。]|$)|附近|旁边|起(?=[，,。]|$)|或)"
+HAN_NUMERAL = compile_later("[零〇一二两三四五六七八九十百千万亿]")
+TURNS_AMOUNT = compile_later(
+    rf"{TURNS.pattern}|[\d零一二两三四五六七八九十百千万亿半%前后]|[减下升增降涨跌便贵多少高低大小快慢早晚远近负到至~-]"
+)
 WHICH = compile_later("哪一?[种个座条项门部本位款支家所](?:的)?([\u3400-\u9fff]{1,4})[？?]")
 OWNS = compile_later(r"['’]s\b")
 APART = compile_later(r"\b(?:than|and|or)\b")
-REMARK = compile_later(r"\s*[.!;:(–—\n]")  # after a claim that comes first
+REMARK = compile_later(r"\s*[.!;:(–—\n。！；]")  # after a claim that comes first
 LIST = compile_later(r", |，|、| and |和|及")
 
 
@@ -69,8 +80,30 @@ def _weigh_han(claims: Claims, reply: str, question: str) -> Claims:
     if best is not None and claims.readings:
         claim = str(claims.readings[0])
         is_of_kind = kind is not None and kind[1] in claim and kind[1] not in best.text  # 维生素C, asked for a 维生素
-        best = None if is_of_kind or CHANGED.search(reply) else best
+        is_bounded = re.search(
+            rf"{BEFORE_BOUND}{re.escape(best.text)}|{re.escape(best.text)}{AFTER_BOUND}", tidy(reply)
+        )
+        best = None if is_of_kind or is_bounded or CHANGED.search(reply) else best
+    if best is None and len(claims.readings) == 1 and spans:
+        claims = _with_nearest(claims, spans, reply, question)
     return _weighed(claims, spans, best, lambda span: span_forms(span, reply, question))
+
+
+def _with_nearest(claims: Claims, spans: WeighedSpans, reply: str, question: str) -> Claims:
+    """Return a claim with the forms of the most probable span, if that is the claim cut shorter or longer.
+
+    Nothing that turns it around may be cut off: `4%` of `下跌了4%`, `1914年` of `1914年之前`.
+    """
+    near, probability = max(spans.values(), key=lambda pair: pair[1])
+    claim, text = claims.readings[0], _plain(near.text)
+    longer = [form for form in map(_plain, claim.forms) if text in form]
+    is_measured = read_asked(question).kind in MEASURED
+    turns = (TURNS_AMOUNT if is_measured else TURNS).search("".join(form.replace(text, "|", 1) for form in longer))
+    if probability < LEAST_NEAR or turns or not (longer or _plain(str(claim)) in text):
+        return claims
+    forms = (near.text,) if is_measured else span_forms(near, reply, question)
+    both = tuple(dict.fromkeys([*claim.forms, *forms]))
+    return Claims(claims.given, (Claim(both),), claims.asks)
 
 
 def _weigh_english(claims: Claims, reply: str, question: str) -> Claims:
@@ -125,8 +158,8 @@ def _weighed(
 def _more_probable(claims: Claims, spans: WeighedSpans, reply: str, language: Language) -> ReplySpan | None:
     """Return the most probable span if it is far more probable than the claim; None if that holds.
 
-    What a reply begins with or concludes holds, and a claim that no span says, as it cannot be weighed; rules know
-    better where a phrase ends.
+    What a reply begins with or concludes holds, and in English a claim that no span says, as it cannot be weighed; rules
+    know better where a phrase ends.
     """
     if not spans or _is_first_or_last(claims, reply):
         return None
@@ -136,13 +169,19 @@ def _more_probable(claims: Claims, spans: WeighedSpans, reply: str, language: La
     stated = spans.keys() & {_plain(form) for claim in claims.readings for form in claim.forms}
     text = _plain(best.text)
     is_within = any(text in form or form in text for form in stated)
-    holds = not stated or is_within or sum(spans[form][1] for form in stated) * TIMES[language] >= probability
+    if not stated:
+        is_within = probability < LEAST_UNSTATED[language] or any(
+            text in _plain(form) for form in claims.readings[0].forms
+        )
+    holds = is_within or sum(spans[form][1] for form in stated) * TIMES[language] >= probability
     return None if holds else best
 
 
 def _is_firm(claims: Claims, reply: str, question: str, asked: QuestionForm) -> bool:
     """True where only rules read a reply: a value, what a reply marks as its answer, yes or no, a list, code."""
     if not echo(question) or claims.asks or asked.kind == "truth" or FENCED.search(reply[:MOST_CHARACTERS]):
+        return True
+    if HAN_WORD.search(question) and (HAN_WORD.search(reply) is None or labelled(reply, question)):
         return True
     marked = final_answer(reply)
     if marked is not None and (marked != reply.strip() or is_value(tidy(marked))):
@@ -173,4 +212,5 @@ def _by_text(spans: Sequence[ReplySpan], language: Language) -> WeighedSpans:
 
 
 def _plain(text: str) -> str:
+    text = with_digits(text) if HAN_NUMERAL.search(text) else text
     return ARTICLE.sub("", text).casefold().strip(' .,"“”')
