@@ -67,8 +67,8 @@ def seconds(read: Callable[[str], object], text: str) -> float:
 def assert_linear(name: str, read: Callable[[str], object]) -> None:
     """Ask with each end of the text; without `--torture`, with each in turn."""
     read("x")  # imports and caches
-    for number, pump in enumerate(PUMPS):
-        for end in ENDS if simulated.long else ENDS[number % 2 :][:1]:
+    for index, pump in enumerate(PUMPS):
+        for end in ENDS if simulated.long else ENDS[index % 2 :][:1]:
             short, long = (pump * (length // len(pump)) + end for length in (LENGTH // 4, LENGTH))
             if (took := seconds(read, long)) > 0.1:  # less is not worth a second look
                 ratio = min(seconds(read, long) for _ in range(2)) / min(seconds(read, short) for _ in range(3))
