@@ -2,7 +2,8 @@
 
 `tests/data/replies` holds the corpora: `tuned` and `unseen`, to which the rules were mended, `third`, of another hand, and `registers`: replies of
 developers, assistants, a help desk and teachers. Strangers wrote the others: `stranger_a` to `_f` were read when the rules were mended, `_h` to `_z` were used
-to fit the model of spans, but for `_k` and `_l`, which were only measured, as was `_g`.
+to fit the model of spans, but for `_k` and `_l`, which were only measured, as were `_g` and `_aa` to `_ee` (but for the English answers of `_aa` and `_bb`,
+which were read).
 """
 
 import json
@@ -26,7 +27,13 @@ from proctor_judging.scorers.refusal import refusal
 
 DATA = Path(__file__).parents[1] / "tests" / "data"
 PAIRS = DATA / "answer_pairs.jsonl"
-CORPORA = ("tuned", "unseen", "third", "registers", *(f"stranger_{hand}" for hand in "abcdefghijklmnopqrstuvwxyz"))
+CORPORA = (
+    "tuned",
+    "unseen",
+    "third",
+    "registers",
+    *(f"stranger_{hand}" for hand in (*"abcdefghijklmnopqrstuvwxyz", "aa", "bb", "cc", "dd", "ee")),
+)
 SCORERS: dict[str, Callable[[Sample, Trajectory], Score | Unscored]] = {
     "answer_en": answer,
     "answer_zh": answer,

@@ -33,7 +33,7 @@ from proctor_judging.matching.verdict import AnswerOptions
 DATA = Path(__file__).parents[1] / "tests" / "data"
 HAN = re.compile("[\u3400-\u9fff]")
 LANGUAGES: tuple[Language, ...] = ("en", "zh")
-MEASURED = ("stranger_g", "stranger_k", "stranger_l")  # never fitted
+MEASURED = tuple(f"stranger_{hand}" for hand in ("g", "k", "l", "aa", "bb", "cc", "dd", "ee"))  # never fitted
 WEIGHT_OF_HELD_OUT = 1.0  # short replies, many of which are meant to mislead
 WEIGHT_OF_GRID, EVERY = 0.15, 2  # replies of the grid; neighbouring forms differ little
 LEAST_COUNT = {"en": 10, "zh": 5}  # replies with a feature that has a weight

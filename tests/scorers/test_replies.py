@@ -1,9 +1,10 @@
 """Replies as chat models write them: precision and recall of every scorer that reads free text, and the readings that once flattered.
 
 `tests/data/replies/tuned` and `unseen` are the corpora to which the rules were mended, `third` one of another hand, which was measured
-once before its errors were read. Strangers wrote the others: `stranger_a` to `_f` were read when the rules were mended, `_h` to `_x`
-were used to fit the model of spans, but for `_k` and `_l`, which were only measured, as was `_g`. Bounds are a little below what was measured, and may only rise.
-Each scorer reads a third of the strangers, each stranger is read by some scorer, and `--torture` has every scorer read them all.
+once before its errors were read. Strangers wrote the others: `stranger_a` to `_f` were read when the rules were mended, `_h` to `_z`
+were used to fit the model of spans, but for `_k` and `_l`, which were only measured, as were `_g` and `_aa` to `_ee` (but for the English answers of
+`_aa` and `_bb`, which were read). Bounds are a little below what was measured, and may only rise. Each scorer reads a sixth of the strangers, each stranger is
+read by some scorer, and half of the unread ones are measured; `--torture` has every scorer read them all.
 """
 
 import json
@@ -117,6 +118,13 @@ STRANGERS = {  # of stranger_a to _l, _y and _z; what a corpus has no replies fo
     "refusal": ((0.99, 0.99), (0.99, 0.99), (0.99, 0.97), (0.99, 0.97), (0.99, 0.95), (0.97, 0.94), (0.99, 0.99)),
 }
 
+UNREAD = {  # hands, and the least recall of all right replies and of those with a score
+    "answer_en": ("g k l cc dd ee", 0.7, 0.85),
+    "answer_zh": ("g k l aa bb cc", 0.83, 0.9),
+    "choice": ("g k l aa bb cc", 0.95, 0.95),
+    "blanks": ("g k l aa bb cc", 0.94, 0.94),
+}
+
 
 @pytest.mark.parametrize("name", SCORERS)
 def test_replies_of_the_tuned_corpus_are_read(name: str) -> None:
@@ -147,7 +155,7 @@ def test_replies_of_another_hand_are_read(name: str) -> None:
     ("name", "hand", "precision", "recall"),
     [
         pytest.param(
-            name, hand, *least, marks=pytest.mark.torture if ("abcdefghijklyz".index(hand) + shift) % 3 else ()
+            name, hand, *least, marks=pytest.mark.torture if ("abcdefghijklyz".index(hand) + shift) % 6 else ()
         )
         for shift, (name, bounds) in enumerate(STRANGERS.items())
         for hand, least in zip("abcdefghijklyz", bounds, strict=False)
@@ -161,14 +169,11 @@ def test_replies_of_strangers_are_read(name: str, hand: str, precision: float, r
     assert figures.recall >= recall
 
 
-@pytest.mark.parametrize(
-    ("name", "hands", "recall", "recall_of_scored"),
-    [("answer_en", "gkl", 0.82, 0.91), ("answer_zh", "gklyz", 0.8, 0.89)],
-)
-def test_replies_that_nobody_read_and_nothing_was_fitted_to_are_scored_right_or_not_at_all(
-    name: str, hands: str, recall: float, recall_of_scored: float
-) -> None:
-    readings = [reading for hand in hands for reading in read_corpus(f"stranger_{hand}", name)]
+@pytest.mark.parametrize("name", UNREAD)
+def test_replies_that_nobody_read_and_nothing_was_fitted_to_are_scored_right_or_not_at_all(name: str) -> None:
+    hands, recall, recall_of_scored = UNREAD[name]
+    measured = hands.split()[: None if simulated.long else 3]
+    readings = [reading for hand in measured for reading in read_corpus(f"stranger_{hand}", name)]
     right, wrong = (sum(reading.is_right is value for reading in readings) for value in (True, False))
     figures = rates(readings)
     assert figures.precision >= 0.98
@@ -180,7 +185,7 @@ def test_replies_that_nobody_read_and_nothing_was_fitted_to_are_scored_right_or_
 
 @pytest.mark.parametrize("lead", ["{}", "答案是{}", "The answer is {}."])
 def test_a_reply_that_is_a_target_and_a_lead_has_a_verdict_of_the_scorer(lead: str) -> None:
-    for file in sorted((DATA / "replies").glob("*/answer_*.jsonl"))[:: 1 if simulated.long else 7]:
+    for file in sorted((DATA / "replies").glob("*/answer_*.jsonl"))[:: 1 if simulated.long else 15]:
         for line in file.read_text(encoding="utf-8").splitlines():
             pair = json.loads(line)
             if isinstance(pair["target"], str):
