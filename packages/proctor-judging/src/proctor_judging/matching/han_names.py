@@ -14,6 +14,7 @@ LEAD = compile_later(
 LINK = compile_later(
     rf"^(?:的?人?者?(?:就|正|便|应该|应)?是|[{HAN}]{{0,5}}?(?:(?<![对关由等])于(?!是)|(?<![现存所])在(?!线)|(?<!自)由|[搬迁移改调推提][{HAN}]?[至到为]|称之?为|(?<![作认因])为(?!了)|俗称)|的[{HAN}]{{1,6}}?(?:叫做?|称为|是|为)|[{HAN}]{{1,6}}?(?:叫做|称为|称作)|(?:[这该此它其][{HAN}]{{0,4}}?)?(?:比喻|形容|表示|意味着|[讲说]的是)|用?来(?=..)|用[于以]|[定建]都|出自|来自|属于|归入|叫做?|称作|当属|当数|要数|担任|:|：|(?:主要|一直|一般|通常)?[{HAN}]{{1,2}}[了着过])"
 )
+AROUND = compile_later("^.+(?:附近|旁边|周边|隔壁|以[东西南北])的(?=..)")  # what it is near is not it
 TAIL = compile_later(
     r"(?:则|便|就|也|还|曾|已经?|仍然?|率先|首先|最先|首次|最早|独自|亲自|终于|最终|最后|成功|共同|本人|的确|确实|可以?|会|要|将|所|来|去|地|后|们|的|了|吧|呢|哦|呀|啊|啦|哟|进行|负责|一带|附近|境内|这边|那边|之手|笔下|手中|[~～!！。,，、:：;；\s])+$"
 )
@@ -122,6 +123,9 @@ def trimmed(text: str) -> str:
 
 def forms_of(text: str, asked: HanQuestion, clause: str) -> Iterable[str]:
     """Yield a name, the shorter names that are part of it, with and without the noun of the question, and the one in brackets."""
+    if AROUND.match(text) is not None:
+        yield from (text, AROUND.sub("", text))
+        return
     if text.count("《") != text.count("》") and (title := re.search("《[^《》]+》", clause)) is not None:
         text = title[0]
     forms = [text]

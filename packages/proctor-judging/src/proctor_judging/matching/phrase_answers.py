@@ -93,6 +93,9 @@ MOST_SENTENCES, MOST_CLAUSES = 3, 2
 LONGEST = 300
 LONGEST_LABEL, MOST_WORDS_OF_ITEM = 3, 5
 
+RELATED = compile_later(
+    "friend|rival|student|pupil|teacher|mentor|son|daughter|wife|widow|husband|(?:grand)?(?:father|mother)|brother|sister|colleague|assistant|contemporary|successor|predecessor|descendant|disciple|cousin|nephew|niece|uncle|aunt"
+)
 Span = tuple[int, int]
 
 
@@ -242,7 +245,14 @@ def _read_clause(clause: str, gap: Gap, marked: Sequence[str], *, set_off: bool)
                 *(forms_of(tokens, inside[0], text, clause, gap) if len(inside) == 1 else ()),
             )
     span = _fitting(tokens, phrases, gap, defines=defines)
-    return () if span is None else forms_of(tokens, span, text, clause, gap)
+    return () if span is None or _is_one_of_two(tokens, span, gap) else forms_of(tokens, span, text, clause, gap)
+
+
+def _is_one_of_two(tokens: Sequence[Token], span: Span, gap: Gap) -> bool:
+    """True of a phrase with an alternative, `Paris or Lyon`, and of a person who is named to tell who another is: `a friend of Shakespeare`."""
+    before = [token.word for token in tokens[max(0, span[0] - 2) : span[0]]]
+    has_other = span[1] < len(tokens) - 1 and tokens[span[1]].word == "or"
+    return has_other or (gap.is_person and before[1:] == ["of"] and RELATED.fullmatch(before[0]) is not None)
 
 
 def _begins_aside(tokens: Sequence[Token]) -> bool:

@@ -54,6 +54,9 @@ TURNS_AMOUNT = compile_later(
 WHICH = compile_later("哪一?[种个座条项门部本位款支家所](?:的)?([\u3400-\u9fff]{1,4})[？?]")
 OWNS = compile_later(r"['’]s\b")
 APART = compile_later(r"\b(?:than|and|or)\b")
+NEAR = compile_later(
+    r"\b(?:near|nearly|almost|outside|beyond|before|after|until|since|over|under|above|below|north|south|east|west|opposite|except|without|former|formerly|ex|half|anti)[- ](?:of )?(?:the )?$|^(?:it|this|that|these|those|they|he|she|there) (?:is|are|was|were)\b"
+)
 REMARK = compile_later(r"\s*[.!;:(–—\n。！；]")  # after a claim that comes first
 LIST = compile_later(r", |，|、| and |和|及")
 
@@ -126,7 +129,7 @@ def _weigh_english(claims: Claims, reply: str, question: str) -> Claims:
 def _other_extent(claim: Claim, spans: WeighedSpans, asks_who: bool) -> ReplySpan | None:
     """Return the most probable span if it is the claim with more or fewer words: `France` of `a gift from the people of France`.
 
-    None of one of several things: `the Oder to the Neisse`, `Newton's law` where a person is asked for, another amount.
+    None of one of several things: `the Oder to the Neisse`, `Newton's law` where a person is asked for, `near Paris`, another amount.
     """
     (text, (span, probability)), said = next(iter(spans.items()), ("", (None, 0.0))), _plain(str(claim))
     shorter, longer = sorted((text, said), key=len)
@@ -134,8 +137,8 @@ def _other_extent(claim: Claim, spans: WeighedSpans, asks_who: bool) -> ReplySpa
     if span is None or probability < LEAST_SURE or start is None or start[0] == longer or read_items(longer):
         return None
     before, after = longer[: start.start()], longer[start.end() :]
-    is_owner = asks_who and OWNS.match(after) is not None
-    is_another = APART.search(before[-9:] + after[:5]) or any(map(str.isdigit, before + after))
+    is_owner = asks_who and (OWNS.match(after) is not None or before.endswith(" of "))
+    is_another = APART.search(before[-9:] + after[:5]) or NEAR.search(before) or any(map(str.isdigit, before + after))
     apart = {form for form in map(_plain, claim.forms) if form not in text and text not in form}
     is_rival = sum(spans[form][1] for form in apart & spans.keys()) * 3 >= probability
     return None if is_owner or is_another or is_rival else span
