@@ -5,14 +5,18 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
+from proctor_judging.matching.answering_part import without_other_things
 from proctor_judging.matching.asked import QuestionForm, read_asked
 from proctor_judging.matching.claims import (
     ANNOUNCED,
     ARTICLE,
+    ASKS_EVENT,
     HAN_WORD,
+    WHY,
     Claim,
     Claims,
     claimed_forms,
+    has_predicate,
     is_value,
     read_claims,
 )
@@ -65,8 +69,9 @@ def read_weighed_claims(reply: str, question: str = "", *, guesses: bool = False
     >>> [str(claim) for claim in read_weighed_claims(reply, "Who succeeded Margaret Thatcher?").readings]
     ['John Major']
     """
-    claims = read_claims(reply, question, guesses=guesses)
     asked = read_asked(question)
+    reply = without_other_things(reply, asked, question)
+    claims = read_claims(reply, question, guesses=guesses)
     is_silent = not claims.readings and DECLINES.search(reply) is not None
     if guesses or len(reply) > LONGEST or is_silent or _is_firm(claims, reply, question, asked):
         return claims
@@ -185,6 +190,10 @@ def _is_firm(claims: Claims, reply: str, question: str, asked: QuestionForm) -> 
         return True
     marked = final_answer(reply)
     if marked is not None and (marked != reply.strip() or is_value(tidy(marked))):
+        return True
+    if (WHY.search(asked.clause) or ASKS_EVENT.match(asked.clause)) and has_predicate(
+        " ".join(map(str, claims.readings))
+    ):
         return True
     is_open = len(claims.readings) > 1 and not question.isascii()
     if is_open or any(claim.truth is not None for claim in claims.readings):
