@@ -37,15 +37,12 @@ BACKGROUND = compile_later(
 DEFINES = compile_later(r"\W*the (\w{3,}) (?:is|was|are|were) ", re.IGNORECASE)
 TAKES_BACK = compile_later(r"\b(?:actually|in fact|wrong|oops)\b|^\W*(?:or|no)\b", re.IGNORECASE)
 DASH = compile_later(r"\s[–—-]\s(?!\d)")
-ROW = compile_later(r"\W*([\w .'/#-]{1,40}?)\*{0,2}(?:\s*(?::|→|[-=]>)\*{0,2}\s+|\s*\|\s*)(\S[^|→]*?)\s*\|?")
-DESCRIBED = compile_later(
-    r"(.*?)\b(?:the|an?) ((?:(?!the\b|of\b)[\w-]+ ){1,3}?)((?:in |on )?(?:that|which|who|where|whose|described|mentioned)\b.*)",
-    re.IGNORECASE,
-)  # the capital of the country where it is
+ROW = compile_later(r"\W*([\w ./#-]{1,40}?)\*{0,2}(?:\s*(?::|→|[-=]>)\*{0,2}\s+|\s*\|\s*)(\S[^|→]*?)\s*\|?")
+DESCRIBED = compile_later(  # the capital of the country where it is
+    r"(?i)(.*?)\b(?:the|an?) ((?:(?!the\b|of\b)[\w-]+ ){1,3}?)((?:in |on )?(?:that|which|who|where|whose|described|mentioned)\b.*)"
+)
 RELATIVE = compile_later(r", (?=(?:which|who|whose)\b|\w+(?:ed|en) by\b)|,? and (?=(?:its|his|her|their)\b)")
-RELATIVES = compile_later(r"^(?:which|who|whose|its|his|her|their)\b")
-PARTICIPLE = compile_later(r"^\w+(?:ed|en) by\b")
-ARROW = compile_later(r"→|[-=]>")
+OWNED, DOES = compile_later(r"^(?:whose|its|his|her|their)\b"), compile_later(r"^(?:which|who)\b|^(?=\w+(ed|en) by\b)")
 HAN_LETTER = compile_later(f"[{HAN}]")
 MOST_WORDS = 8
 
@@ -92,15 +89,11 @@ def answering_part(reply: str, asked: QuestionForm, question: str) -> str:
 
 
 def without_other_things(reply: str, asked: QuestionForm, question: str) -> str:
-    """Return what an English reply says in the row or the clause about what is asked, where the others are about other things; else the whole.
+    """Return the row or the clause of an English reply that is about what is asked, where the others are about other things; else the whole.
 
     >>> from proctor_judging.matching.asked import read_asked
-    >>> rows, of_db = "db-01 → up\\ndb-02 → down", "What is the status of db-02?"
-    >>> without_other_things(rows, read_asked(of_db), of_db)
+    >>> without_other_things("db-01 → up\\ndb-02 → down", read_asked("What is db-02?"), "")
     'down'
-    >>> reply, capital_of = "Oslo University is in Norway, whose capital is Oslo.", "What is the capital of the country where the university is?"
-    >>> without_other_things(reply, read_asked(capital_of), capital_of)
-    'The capital is Oslo.'
     """
     if len(reply) > MOST_CHARACTERS or asked.kind == "truth" or HAN_LETTER.search(reply + question):
         return reply
@@ -110,49 +103,38 @@ def without_other_things(reply: str, asked: QuestionForm, question: str) -> str:
 
 def _asked_row(lines: Sequence[str], asked: QuestionForm, question: str) -> str:
     """Return what stands beside the one label of which the question has all words, or the initials, where each line has a label; else ''."""
-    matches = [ROW.fullmatch(line.rstrip(".;")) for line in lines]
-    rows = [match.groups() for match in matches if match is not None]
-    initials = "".join(word[0] for word in question.upper().split())
-    labels = [label for label, _ in rows if first_verb(read_tokens(label)) is None]
-    is_table = (
-        len(lines) > 1 or any(label.isupper() and label in initials for label in labels) or ARROW.search(lines[0])
-    )
-    if not rows or not is_table or None in matches[1:] or len(labels) < len(rows):
+    rows = [match.groups() for line in lines if (match := ROW.fullmatch(line.rstrip(".;"))) is not None]
+    if any(ROW.fullmatch(line) is None for line in lines[1:]) or any(_has_verb(label) for label, _ in rows):
         return ""
+    initials = "".join(word[0] for word in question.upper().split())
     named = [
         value for label, value in rows if set() < echo(label) <= asked.stems or (label.isupper() and label in initials)
     ]
     return named[0].strip("*`") if len(named) == 1 and not DERIVES.search(named[0]) else ""
 
 
+def _has_verb(text: str) -> bool:
+    return first_verb(read_tokens(text)) is not None
+
+
 def _second_step(sentences: Sequence[str], asked: QuestionForm) -> str:
     """Return the one clause with words of what is asked, where others only have words that describe whose it is; '' without it."""
     steps = DESCRIBED.match(asked.clause)
+    clauses = [clause for sentence in sentences for clause in RELATIVE.split(sentence) if clause]
     if steps is None:
         return ""
     described = _roots(steps[3])
     asked_for = _roots(steps[1]) - described - _roots(steps[2]) - {"nam"}
-    clauses = [clause for sentence in sentences for clause in RELATIVE.split(sentence) if clause]
-    having = [bool(asked_for & _roots(clause)) for clause in clauses]
-    if having.count(True) != 1 or having[0]:
+    at, *others = [at for at, clause in enumerate(clauses) if asked_for & _roots(clause)] or [0]
+    before = _roots(" ".join(clauses[:at])) | asked_for
+    is_new = not _roots(clauses[at].split(" ")[0]) <= before  # another, who was not spoken of before
+    if not at or others or is_new or described & _roots(clauses[at]) or not described & _roots(clauses[at - 1]):
         return ""
-    at = having.index(True)
-    opening = _roots(clauses[at].split(" ")[0])  # of another that was not spoken of before
-    if (
-        described & _roots(clauses[at])
-        or not described & _roots(clauses[at - 1])
-        or not opening <= _roots(" ".join(clauses[:at])) | asked_for
-    ):
-        return ""
-    return PARTICIPLE.sub(r"It was \g<0>", RELATIVES.sub(_as_statement, clauses[at]))
+    return OWNED.sub("The", DOES.sub(lambda does: "It was " if does[1] else "It", clauses[at]))
 
 
 def _roots(text: str) -> set[str]:
     return {word.rstrip("ed") for word in echo(text)}
-
-
-def _as_statement(relative: re.Match[str]) -> str:
-    return "It" if relative[0] in ("which", "who") else "The"
 
 
 def _is_answered_again(rest: Sequence[str], asked: QuestionForm) -> bool:

@@ -40,7 +40,6 @@ from proctor_judging.matching.sentences import (
     CONCLUDES,
     COPULA,
     COURTESY,
-    EXPLAINED,
     GUESS,
     OFFER,
     OTHERS_SAY,
@@ -113,10 +112,11 @@ ASKS_ONE = compile_later("谁|哪(?![些几两三四五])")
 BECAUSE = compile_later(
     r"(?:(?:it(?:['’]s| is| was) )?(?:because(?: of)?|due to)\s|(?:这?是)?(?:因为|由于))(.{2,200})", re.IGNORECASE
 )
-CAUSE = compile_later(r"\b(?:because|since) (?!of\b)([^;:—–]+?)(?=, (?:which|who|so|and|but)\b|\s*[;:—–(]|\s-\s|$)")
-ADJUNCT = compile_later(
-    r"\s(?:after|before|when|while|during|in|on|at|by|within|over|for)\s(?!.*\b(?:is|are|was|were|has|had|did|could)\b)"
+CAUSE = compile_later(
+    r"\b(?:because|since) (?!(?:of|it|they|he|she)\b)([^;:—–]+?)(?=, (?:which|who|so|and|but)\b|\s*[;:—–(]|\s-\s|$)"
 )
+ADJUNCT = compile_later(r"\s(?:after|before|when|while|during|in|on|at|by|within|over|for)\s(?!.*\b(?:is|are|was|were|ha[ds]|did|could)\b)")  # fmt: skip
+FIRST_CLAUSE = compile_later(r"^([^:—]+)")
 ASKS_EVENT = compile_later(r"what (?:has )?happen\w*\b", re.IGNORECASE)
 SUBJECT = compile_later(r"(?:it|he|she|they|the [\w-]+) (?:(?:is|was|were|has been|had been) )?", re.IGNORECASE)
 WHY = compile_later(r"\bwhy\b|(?<![称作认誉视叫])为什么|为何", re.IGNORECASE)
@@ -240,22 +240,20 @@ def _phrase(reply: str, asked: QuestionForm, question: str) -> tuple[Claim, ...]
 
 def _event(reply: str, asked: QuestionForm) -> tuple[str, ...]:
     """Return the one clause that says why, or what happened, in an English reply, with and without what it adds at its end."""
-    sentences = [sentence for sentence in statements(reply) if not DENIED.fullmatch(sentence)]
-    if WHY.search(asked.clause):
-        causes = [(sentence[: cause.start()], cause[1]) for sentence in sentences if (cause := CAUSE.search(sentence))]
-    else:
-        causes = [("", EXPLAINED.sub("", sentence)) for sentence in sentences[:1] if ASKS_EVENT.match(asked.clause)]
-    if len(causes) != 1 or reply.count("because") > 1 or HAN_WORD.search(reply) is not None:
+    is_why, is_event = WHY.search(asked.clause), ASKS_EVENT.match(asked.clause)
+    if not (is_why or is_event) or reply.count("because") > 1 or HAN_WORD.search(reply):
         return ()
-    before, clause = causes[0]
+    sentences = [sentence for sentence in statements(reply) if not DENIED.fullmatch(sentence)]
+    causes = [cause for sentence in sentences if (cause := (CAUSE if is_why else FIRST_CLAUSE).search(sentence))]
+    if not causes or (is_why and len(causes) > 1):
+        return ()
+    before, clause = causes[0].string[: causes[0].start(1)], causes[0][1].strip(" .,!")
     others_say = any(not echo(match[0]) <= asked.stems for match in OTHERS_SAY.finditer(before))
     denies = len(negations(before)) > len(negations(asked.clause))
-    clause = clause.strip(" .,!")
     if GUESS.search(before + clause) or others_say or denies or not has_predicate(clause):
         return ()
-    shorter = [clause[: adjunct.start()] for adjunct in ADJUNCT.finditer(clause)]
-    forms = [clause, *filter(has_predicate, shorter)]
-    return tuple(dict.fromkeys([*forms, *(SUBJECT.sub("", form) for form in forms if not WHY.search(asked.clause))]))
+    forms = [clause, *filter(has_predicate, (clause[: adjunct.start()] for adjunct in ADJUNCT.finditer(clause)))]
+    return tuple(dict.fromkeys(forms if is_why else [*forms, *(SUBJECT.sub("", form) for form in forms)]))
 
 
 def has_predicate(text: str) -> bool:

@@ -16,10 +16,7 @@ DIGIT = compile_later(r"\d")
 LIGHT = compile_later(r"(?<!\d)[.'\"]")
 BLANKS = compile_later(r"\s+|(?<=[^\W\d_])-(?=[^\W_])")
 ARTICLE = compile_later(r"the ")
-TITLES = frozenset(
-    "mr mrs ms miss dr prof sir dame lord lady president king queen emperor empress prince princess pope captain capt "
-    "colonel col gen senator sen rev reverend judge justice mayor chancellor".split()
-)
+TITLES = frozenset(["mr", "mrs", "ms", "miss", "dr", "prof", "sir", "dame", "lord", "lady", "president", "king", "queen", "emperor", "empress", "prince", "princess", "pope", "captain", "colonel", "senator", "rev", "judge", "justice", "mayor", "chancellor"])  # fmt: skip
 HAN_TITLE = compile_later(r"(?<=[\u3400-\u9fff]{2})(?:先生|女士|博士|教授|同志)$")
 SHORT_FORMS = {"st": "saint", "mt": "mount", "ft": "fort", "&": "and", "jr": "junior", "sr": "senior", "vs": "versus"}
 SHORT_FORMS |= {

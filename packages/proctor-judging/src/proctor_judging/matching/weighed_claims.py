@@ -11,6 +11,7 @@ from proctor_judging.matching.claims import (
     ANNOUNCED,
     ARTICLE,
     ASKS_EVENT,
+    CAUSE,
     HAN_WORD,
     WHY,
     Claim,
@@ -56,6 +57,10 @@ TURNS_AMOUNT = compile_later(
     rf"{TURNS.pattern}|[\d零一二两三四五六七八九十百千万亿半%前后]|[减下升增降涨跌便贵多少高低大小快慢早晚远近负到至~-]"
 )
 WHICH = compile_later("哪一?[种个座条项门部本位款支家所](?:的)?([\u3400-\u9fff]{1,4})[？?]")
+MODAL_ASKED = compile_later(r"\b(?:may|could)\b")
+MODAL = compile_later(r"\b(?:may|could) (?!be\b|have (?:been|\w+ed)\b)(?=\w)")
+THOUSANDS = compile_later(r"(?<![\w.,])(\d+(?:\.\d+)?)k(?= [a-z])")
+A_TIME = compile_later(r"\b([Ff]or|[Ii]n|[Ww]ithin) an? (?=(?:week|day|month|year|hour|minute)\b(?! and\b))")
 OWNS = compile_later(r"['’]s\b")
 APART = compile_later(r"\b(?:than|and|or)\b")
 REMARK = compile_later(r"\s*[.!;:(–—\n。！；]")  # after a claim that comes first
@@ -70,12 +75,20 @@ def read_weighed_claims(reply: str, question: str = "", *, guesses: bool = False
     ['John Major']
     """
     asked = read_asked(question)
-    reply = without_other_things(reply, asked, question)
+    reply = without_other_things(_as_asked(reply, asked), asked, question)
     claims = read_claims(reply, question, guesses=guesses)
     is_silent = not claims.readings and DECLINES.search(reply) is not None
     if guesses or len(reply) > LONGEST or is_silent or _is_firm(claims, reply, question, asked):
         return claims
     return (_weigh_han if HAN_WORD.search(question) else _weigh_english)(claims, reply, question)
+
+
+def _as_asked(reply: str, asked: QuestionForm) -> str:
+    """Return a reply without the `may` and `could` of its question, which guess nothing there; with `12400` for `12.4k`, and `1 week` for `a week`."""
+    reply = MODAL.sub("can ", reply) if MODAL_ASKED.search(asked.clause) else reply
+    if asked.kind != "amount":
+        return reply
+    return A_TIME.sub(r"\1 1 ", THOUSANDS.sub(lambda number: f"{float(number[1]) * 1000:.0f}", reply))
 
 
 def _weigh_han(claims: Claims, reply: str, question: str) -> Claims:
@@ -191,9 +204,8 @@ def _is_firm(claims: Claims, reply: str, question: str, asked: QuestionForm) -> 
     marked = final_answer(reply)
     if marked is not None and (marked != reply.strip() or is_value(tidy(marked))):
         return True
-    if (WHY.search(asked.clause) or ASKS_EVENT.match(asked.clause)) and has_predicate(
-        " ".join(map(str, claims.readings))
-    ):
+    says_event = CAUSE.search(reply) if WHY.search(asked.clause) else ASKS_EVENT.match(asked.clause)
+    if says_event and has_predicate(" ".join(map(str, claims.readings))):
         return True
     is_open = len(claims.readings) > 1 and not question.isascii()
     if is_open or any(claim.truth is not None for claim in claims.readings):
