@@ -165,3 +165,32 @@ def test_a_reason_is_a_clause_and_not_its_subject(question: str, reply: str, rig
 )
 def test_a_reason_that_is_denied_guessed_or_reported_is_not_the_reason(reply: str) -> None:
     assert points("Why did the test fail?", reply, "the server timed out") != 1
+
+
+@pytest.mark.parametrize(
+    ("question", "reply", "target"),
+    [
+        ("How fast could it go?", "If repaired, it could reach 20 knots.", "20 knots"),
+        ("How many pages may it have?", "It may have 12 pages or 14.", "12"),
+        ("How many pages may it have?", "I'm not sure, it may have 12 pages.", "12"),
+        ("What happened to the server?", "It crashed before the update, then recovered.", "It crashed"),
+        ("Which services were affected?", "Possibly affected:\n- Checkout\n- Search", "checkout, search"),
+        ("What is her middle name?", "The first record doesn't include it; the second says Ann.", "not available"),
+        ("What is her middle name?", "I couldn't find it at first, but the record says it is Ann.", "not available"),
+    ],
+)
+def test_a_condition_a_guess_or_what_is_said_afterwards_still_counts(question: str, reply: str, target: str) -> None:
+    assert points(question, reply, target) != 1
+
+
+@pytest.mark.parametrize(
+    ("question", "reply", "target"),
+    [
+        ("How fast could it sail?", "She could reach 14 knots.", "14 knots"),
+        ("How many stars does it have?", "About 12.4k stars", "12,400"),
+        ("For how many days should it be taken?", "For a week, according to the prescription.", "7 days"),
+        ("What is the deadline?", "The deadline is 31 October at 5 p.m. CET.", "October 31 at 17:00 CET"),
+    ],
+)
+def test_an_amount_or_a_time_in_another_form_is_the_same(question: str, reply: str, target: str) -> None:
+    assert points(question, reply, target) == 1

@@ -115,10 +115,10 @@ BECAUSE = compile_later(
 CAUSE = compile_later(
     r"\b(?:because|since) (?!(?:of|it|they|he|she)\b)([^;:—–]+?)(?=, (?:which|who|so|and|but)\b|\s*[;:—–(]|\s-\s|$)"
 )
-ADJUNCT = compile_later(r"\s(?:after|before|when|while|during|in|on|at|by|within|over|for)\s(?!.*\b(?:is|are|was|were|ha[ds]|did|could)\b)")  # fmt: skip
+ADJUNCT = compile_later(r"\s(?:after|before|when|while|during|in|on|at|by|within|over|for)\s(?!.*(?:,|\b(?:is|are|was|were|ha[ds]|did|could|or|then)\b))")  # fmt: skip
 FIRST_CLAUSE = compile_later(r"^([^:—]+)")
 ASKS_EVENT = compile_later(r"what (?:has )?happen\w*\b", re.IGNORECASE)
-SUBJECT = compile_later(r"(?:it|he|she|they|the [\w-]+) (?:(?:is|was|were|has been|had been) )?", re.IGNORECASE)
+SUBJECT = compile_later(r"^(?:it|he|she|they|the [\w-]+) (?:(?:is|was|were|has been|had been) )?", re.IGNORECASE)
 WHY = compile_later(r"\bwhy\b|(?<![称作认誉视叫])为什么|为何", re.IGNORECASE)
 TIME_OF_DAY = compile_later(
     r"(?<=\d)(?:,? at|,)? \d{1,2}(?::\d\d)?(?: ?[ap]\.?m\.?)?$|(?<=[日号號])(?:上午|下午|晚上|凌晨|中午)?\d{1,2}[点點时時:].*$",

@@ -33,6 +33,7 @@ from proctor_judging.matching.number_words import with_digits
 from proctor_judging.matching.patterns import compile_later
 from proctor_judging.matching.phrase_answers import SO
 from proctor_judging.matching.question_words import MOST_CHARACTERS, echo
+from proctor_judging.matching.sentences import GUESS, OTHERS_SAY
 from proctor_judging.matching.span_model import Language, ReplySpan, weigh
 from proctor_judging.matching.text import FENCED, tidy
 
@@ -59,6 +60,7 @@ TURNS_AMOUNT = compile_later(
 WHICH = compile_later("哪一?[种个座条项门部本位款支家所](?:的)?([\u3400-\u9fff]{1,4})[？?]")
 MODAL_ASKED = compile_later(r"\b(?:may|could)\b")
 MODAL = compile_later(r"\b(?:may|could) (?!be\b|have (?:been|\w+ed)\b)(?=\w)")
+GUESSES = compile_later(rf"{GUESS.pattern}|{OTHERS_SAY.pattern}|\bor\b", re.IGNORECASE)
 THOUSANDS = compile_later(r"(?<![\w.,])(\d+(?:\.\d+)?)k(?= [a-z])")
 A_TIME = compile_later(r"\b([Ff]or|[Ii]n|[Ww]ithin) an? (?=(?:week|day|month|year|hour|minute)\b(?! and\b))")
 OWNS = compile_later(r"['’]s\b")
@@ -85,7 +87,8 @@ def read_weighed_claims(reply: str, question: str = "", *, guesses: bool = False
 
 def _as_asked(reply: str, asked: QuestionForm) -> str:
     """Return a reply without the `may` and `could` of its question, which guess nothing there; with `12400` for `12.4k`, and `1 week` for `a week`."""
-    reply = MODAL.sub("can ", reply) if MODAL_ASKED.search(asked.clause) else reply
+    if MODAL_ASKED.search(asked.clause) and not GUESSES.search(said := MODAL.sub("can ", reply)):
+        reply = said
     if asked.kind != "amount":
         return reply
     return A_TIME.sub(r"\1 1 ", THOUSANDS.sub(lambda number: f"{float(number[1]) * 1000:.0f}", reply))
