@@ -37,6 +37,13 @@ BACKGROUND = compile_later(
 DEFINES = compile_later(r"\W*the (\w{3,}) (?:is|was|are|were) ", re.IGNORECASE)
 TAKES_BACK = compile_later(r"\b(?:actually|in fact|wrong|oops)\b|^\W*(?:or|no)\b", re.IGNORECASE)
 DASH = compile_later(r"\s[–—-]\s(?!\d)")
+ROW = compile_later(r"\W*([\w ./#-]{1,40}?)\*{0,2}(?:\s*(?::|→|[-=]>)\*{0,2}\s+|\s*\|\s*)(\S[^|→]*?)\s*\|?")
+DESCRIBED = compile_later(  # the capital of the country where it is
+    r"(?i)(.*?)\b(?:the|an?) ((?:(?!the\b|of\b)[\w-]+ ){1,3}?)((?:in |on )?(?:that|which|who|where|whose|described|mentioned)\b.*)"
+)
+RELATIVE = compile_later(r", (?=(?:which|who|whose)\b|\w+(?:ed|en) by\b)|,? and (?=(?:its|his|her|their)\b)")
+OWNED, DOES = compile_later(r"^(?:whose|its|his|her|their)\b"), compile_later(r"^(?:which|who)\b|^(?=\w+(ed|en) by\b)")
+HAN_LETTER = compile_later(f"[{HAN}]")
 MOST_WORDS = 8
 
 
@@ -75,8 +82,59 @@ def answering_part(reply: str, asked: QuestionForm, question: str) -> str:
         and ("**" in first or "**" not in reply)
     ):
         return first
+    if asked.several and all(map(negations, rest)):
+        return first  # and what is not among them
     kept = [sentence for sentence in rest if not BACKGROUND.match(sentence)]
     return reply if len(kept) == len(rest) else " ".join([first, *kept])
+
+
+def without_other_things(reply: str, asked: QuestionForm, question: str) -> str:
+    """Return the row or the clause of an English reply that is about what is asked, where the others are about other things; else the whole.
+
+    >>> from proctor_judging.matching.asked import read_asked
+    >>> without_other_things("db-01 → up\\ndb-02 → down", read_asked("What is db-02?"), "")
+    'down'
+    """
+    if len(reply) > MOST_CHARACTERS or asked.kind == "truth" or HAN_LETTER.search(reply + question):
+        return reply
+    sentences = [piece.strip() for piece in pieces(reply) if piece.strip(MARKS)]
+    return _asked_row(sentences, asked, question) or _second_step(sentences, asked) or reply
+
+
+def _asked_row(lines: Sequence[str], asked: QuestionForm, question: str) -> str:
+    """Return what stands beside the one label of which the question has all words, or the initials, where each line has a label; else ''."""
+    rows = [match.groups() for line in lines if (match := ROW.fullmatch(line.rstrip(".;"))) is not None]
+    if any(ROW.fullmatch(line) is None for line in lines[1:]) or any(_has_verb(label) for label, _ in rows):
+        return ""
+    initials = "".join(word[0] for word in question.upper().split())
+    named = [
+        value for label, value in rows if set() < echo(label) <= asked.stems or (label.isupper() and label in initials)
+    ]
+    return named[0].strip("*`") if len(named) == 1 and not DERIVES.search(named[0]) else ""
+
+
+def _has_verb(text: str) -> bool:
+    return first_verb(read_tokens(text)) is not None
+
+
+def _second_step(sentences: Sequence[str], asked: QuestionForm) -> str:
+    """Return the one clause with words of what is asked, where others only have words that describe whose it is; '' without it."""
+    steps = DESCRIBED.match(asked.clause)
+    clauses = [clause for sentence in sentences for clause in RELATIVE.split(sentence) if clause]
+    if steps is None:
+        return ""
+    described = _roots(steps[3])
+    asked_for = _roots(steps[1]) - described - _roots(steps[2]) - {"nam"}
+    at, *others = [at for at, clause in enumerate(clauses) if asked_for & _roots(clause)] or [0]
+    before = _roots(" ".join(clauses[:at])) | asked_for
+    is_new = not _roots(clauses[at].split(" ")[0]) <= before  # another, who was not spoken of before
+    if not at or others or is_new or described & _roots(clauses[at]) or not described & _roots(clauses[at - 1]):
+        return ""
+    return OWNED.sub("The", DOES.sub(lambda does: "It was " if does[1] else "It", clauses[at]))
+
+
+def _roots(text: str) -> set[str]:
+    return {word.rstrip("ed") for word in echo(text)}
 
 
 def _is_answered_again(rest: Sequence[str], asked: QuestionForm) -> bool:

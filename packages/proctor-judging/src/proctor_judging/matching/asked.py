@@ -72,7 +72,7 @@ MONEY = compile_later(
     re.IGNORECASE,
 )
 SET = compile_later(
-    r"哪些|哪[两三四五几]|分别|[两三四五六七八九十]大|\b(?:what|which) (?:are|were)\b|\b(?:what|which) (?:two|three|four|five|six)\b|(?<!the )(?<!\ba )(?<!'s )(?<!’s )(?<!its )(?<!his )(?<!her )(?<!your )(?<!file )(?<!first )(?<!last )(?<!full )\b(?:name|list)\b(?! of\b)",
+    r"哪些|哪[两三四五几]|分别|[两三四五六七八九十]大|\b(?:what|which) (?:are|were)\b|\b(?:what|which) (?:two|three|four|five|six)\b|\b(?:what|which) (?:[a-z-]+ )?(?!series|species|means|always)[a-z]{3,}[^siu\W]s (?:do|does|did|are|were|have|can|will|should|failed|[a-z]+ed)\b|\bwho (?:are|were) the [a-z]+s\b(?! \w+ing)|(?<!the )(?<!\ba )(?<!'s )(?<!’s )(?<!its )(?<!his )(?<!her )(?<!your )(?<!file )(?<!first )(?<!last )(?<!full )\b(?:name|list)\b(?! of\b)",
     re.IGNORECASE,
 )
 ORDER = compile_later(r"\border|\bsteps?\b|\bsort|\brank|\bsequence|顺序|步骤|排[序列]|依次|先后", re.IGNORECASE)

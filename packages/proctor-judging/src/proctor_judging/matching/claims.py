@@ -24,7 +24,7 @@ from proctor_judging.matching.han_names import name_forms, other_names
 from proctor_judging.matching.han_openings import without_opening
 from proctor_judging.matching.han_question import read_han_question
 from proctor_judging.matching.lists import read_items
-from proctor_judging.matching.noun_phrases import says_otherwise
+from proctor_judging.matching.noun_phrases import first_verb, read_tokens, says_otherwise
 from proctor_judging.matching.number_words import with_digits
 from proctor_judging.matching.numbers import read_number
 from proctor_judging.matching.offered_options import chosen_option
@@ -42,6 +42,7 @@ from proctor_judging.matching.sentences import (
     COURTESY,
     GUESS,
     OFFER,
+    OTHERS_SAY,
     QUESTION,
     asked_clause,
     chosen,
@@ -56,7 +57,7 @@ from proctor_judging.matching.solutions import equal_values, read_solutions
 from proctor_judging.matching.stated_amounts import BRACKETED_UNIT, stated_amounts
 from proctor_judging.matching.stated_words import StatedWords, aliases, before_echo, read_words, shorter_names, variants
 from proctor_judging.matching.syntax import read_tree
-from proctor_judging.matching.text import FENCED, tidy, without_gaps
+from proctor_judging.matching.text import FENCED, negations, tidy, without_gaps
 from proctor_judging.matching.truth import read_truth, truth_of
 from proctor_judging.matching.unit_table import read_unit
 
@@ -111,6 +112,13 @@ ASKS_ONE = compile_later("谁|哪(?![些几两三四五])")
 BECAUSE = compile_later(
     r"(?:(?:it(?:['’]s| is| was) )?(?:because(?: of)?|due to)\s|(?:这?是)?(?:因为|由于))(.{2,200})", re.IGNORECASE
 )
+CAUSE = compile_later(
+    r"\b(?:because|since) (?!(?:of|it|they|he|she)\b)([^;:—–]+?)(?=, (?:which|who|so|and|but)\b|\s*[;:—–(]|\s-\s|$)"
+)
+ADJUNCT = compile_later(r"\s(?:after|before|when|while|during|in|on|at|by|within|over|for)\s(?!.*(?:,|\b(?:is|are|was|were|ha[ds]|did|could|or|then)\b))")  # fmt: skip
+FIRST_CLAUSE = compile_later(r"^([^:—]+)")
+ASKS_EVENT = compile_later(r"what (?:has )?happen\w*\b", re.IGNORECASE)
+SUBJECT = compile_later(r"^(?:it|he|she|they|the [\w-]+) (?:(?:is|was|were|has been|had been) )?", re.IGNORECASE)
 WHY = compile_later(r"\bwhy\b|(?<![称作认誉视叫])为什么|为何", re.IGNORECASE)
 TIME_OF_DAY = compile_later(
     r"(?<=\d)(?:,? at|,)? \d{1,2}(?::\d\d)?(?: ?[ap]\.?m\.?)?$|(?<=[日号號])(?:上午|下午|晚上|凌晨|中午)?\d{1,2}[点點时時:].*$",
@@ -204,6 +212,8 @@ def read_claims(reply: str, question: str = "", *, guesses: bool = False) -> Cla
     announced = given is not None and not is_whole
     if given is not None and not is_whole:
         text = reply = (ANNOUNCED if given.isascii() else HAN_ANNOUNCED).format(given=given)
+    if event := _event(reply, read_asked(question)):
+        return Claims(given, (Claim(event),))
     if phrase := _phrase(reply, read_asked(question), question):
         return Claims(given, phrase)
     if not announced and (laid_out := _laid_out(reply, question)):
@@ -217,7 +227,7 @@ def read_claims(reply: str, question: str = "", *, guesses: bool = False) -> Cla
 def _phrase(reply: str, asked: QuestionForm, question: str) -> tuple[Claim, ...]:
     """Return the claim of an English reply that chooses an option of its question, or has one clause that fills the gap in it."""
     worded = asked.kind in ("words", "") or (asked.kind == "amount" and AMOUNT.search(asked.clause) is None)
-    if not worded or HAN_WORD.search(reply) is not None:
+    if not worded or HAN_WORD.search(reply) is not None or (asked.several and listed(reply)):
         return ()
     sentences = [sentence for sentence in statements(reply) if not DENIED.fullmatch(sentence)]
     if option := chosen_option(sentences, asked, question):
@@ -226,6 +236,30 @@ def _phrase(reply: str, asked: QuestionForm, question: str) -> tuple[Claim, ...]
     items = read_items(forms[0]) if forms and asked.several and "**" not in reply and "," not in reply else None
     is_pair = items is not None and len(items.elements) == PAIR  # longer lists are read by their commas
     return (Claim(forms),) if forms and (is_pair or not asked.several) else ()
+
+
+def _event(reply: str, asked: QuestionForm) -> tuple[str, ...]:
+    """Return the one clause that says why, or what happened, in an English reply, with and without what it adds at its end."""
+    is_why, is_event = WHY.search(asked.clause), ASKS_EVENT.match(asked.clause)
+    if not (is_why or is_event) or reply.count("because") > 1 or HAN_WORD.search(reply):
+        return ()
+    sentences = [sentence for sentence in statements(reply) if not DENIED.fullmatch(sentence)]
+    causes = [cause for sentence in sentences if (cause := (CAUSE if is_why else FIRST_CLAUSE).search(sentence))]
+    if not causes or (is_why and len(causes) > 1):
+        return ()
+    before, clause = causes[0].string[: causes[0].start(1)], causes[0][1].strip(" .,!")
+    others_say = any(not echo(match[0]) <= asked.stems for match in OTHERS_SAY.finditer(before))
+    denies = len(negations(before)) > len(negations(asked.clause))
+    if GUESS.search(before + clause) or others_say or denies or not has_predicate(clause):
+        return ()
+    forms = [clause, *filter(has_predicate, (clause[: adjunct.start()] for adjunct in ADJUNCT.finditer(clause)))]
+    return tuple(dict.fromkeys(forms if is_why else [*forms, *(SUBJECT.sub("", form) for form in forms)]))
+
+
+def has_predicate(text: str) -> bool:
+    """True of a clause, such as `the disk was full`, and not of a part of one."""
+    tokens = read_tokens(text)
+    return first_verb(tokens) is not None and tokens[-1].kind not in ("auxiliary", "determiner")
 
 
 def _of_lead(reply: str, question: str) -> tuple[Claim, ...]:

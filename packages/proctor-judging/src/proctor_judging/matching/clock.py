@@ -8,14 +8,26 @@ from proctor_judging.matching.numbers import read_number
 from proctor_judging.matching.patterns import compile_later
 
 MINUTES_OF_ZONE = {"utc": 0, "gmt": 0, "z": 0, "北京时间": 480, "协调世界时": 0, "世界时": 0}
+MINUTES_OF_ZONE |= {
+    "cet": 60,
+    "central european time": 60,
+    "cest": 120,
+    "est": -300,
+    "edt": -240,
+    "pst": -480,
+    "pdt": -420,
+}
+ZONE = r"utc|gmt|z\b|北京时间|central european time|ces?t\b|[ep][sd]t\b"
 OFFSET = r"(?:utc|gmt)?[+-]\d{1,2}(?::?\d{2})?"
 CLOCK = compile_later(
     r"(?P<part>凌晨|早上|早晨|清晨|上午|中午|下午|午后|傍晚|晚上|夜里|晚|am|pm)?\s*"
     r"(?P<hour>\d{1,2})(?::|\.(?=\d\d\s?[ap]\.?\s?m\b))(?P<minute>\d{2})(?::(?P<second>\d{2})(?:\.0+)?)?"
-    r"\s*(?P<half>[ap]\.?\s?m\b\.?)?\s*(?P<zone>utc|gmt|z\b|北京时间)?(?P<offset>" + OFFSET + r")?"
+    r"\s*(?P<half>[ap]\.?\s?m\b\.?)?\s*(?P<zone>" + ZONE + r")?(?P<offset>" + OFFSET + r")?"
 )
 HOUR_ALONE = compile_later(
-    r"(?P<hour>\d{1,2})(?:\s*(?P<half>[ap]\.?\s?m\b\.?)|\s+in the (?P<part>morning|afternoon|evening))"
+    r"(?P<hour>\d{1,2})(?:\s*(?P<half>[ap]\.?\s?m\b\.?)|\s+in the (?P<part>morning|afternoon|evening))\s*(?P<zone>"
+    + ZONE
+    + r")?"
 )
 OCLOCK = compile_later(
     r"(?P<word>\d{1,2}|[a-z]+)\s+o'?clock(?:\s*(?:in the\s+)?(?P<when>morning|afternoon|evening|[ap]\.?m\b\.?))?"

@@ -16,7 +16,7 @@ DIGIT = compile_later(r"\d")
 LIGHT = compile_later(r"(?<!\d)[.'\"]")
 BLANKS = compile_later(r"\s+|(?<=[^\W\d_])-(?=[^\W_])")
 ARTICLE = compile_later(r"the ")
-TITLES = frozenset(["mr", "mrs", "ms", "miss", "dr", "prof", "sir", "dame", "lord", "lady", "president"])
+TITLES = frozenset(["mr", "mrs", "ms", "miss", "dr", "prof", "sir", "dame", "lord", "lady", "president", "king", "queen", "emperor", "empress", "prince", "princess", "pope", "captain", "colonel", "senator", "rev", "judge", "justice", "mayor", "chancellor"])  # fmt: skip
 HAN_TITLE = compile_later(r"(?<=[\u3400-\u9fff]{2})(?:先生|女士|博士|教授|同志)$")
 SHORT_FORMS = {"st": "saint", "mt": "mount", "ft": "fort", "&": "and", "jr": "junior", "sr": "senior", "vs": "versus"}
 SHORT_FORMS |= {
@@ -90,12 +90,13 @@ def _forms(text: str) -> frozenset[str]:
 
 
 def _untitled(forms: frozenset[str]) -> frozenset[str]:
-    """Return the names without Mr or 先生; two different titles are two different people."""
+    """Return the names without Mr or 先生, and without each of several titles; two different titles are two different people."""
     untitled = set()
     for form in forms:
         title, _, rest = form.partition(" ")
         if title in TITLES and " " in rest:
-            untitled.add(rest)
+            more = _untitled(frozenset([rest]))
+            untitled |= {rest, *more, *(f"{title} {name}" for name in more)}
         if (bare := HAN_TITLE.sub("", form)) != form:
             untitled.add(bare)
     return frozenset(untitled)

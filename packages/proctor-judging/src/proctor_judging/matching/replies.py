@@ -35,10 +35,11 @@ PLAIN_WORDS = re.compile(r"[A-Za-z][A-Za-z' -]{3,120}")
 LETTERS = re.compile(r"[^\W\d_]{2}")
 REASON = re.compile("[,，]")
 SAYS_NOT = re.compile(
-    r"(?i)\b(?:text|passage|document|article|note|table|it|paragraph|source|report|data)s? (?:does not|do not|doesn['’]t|don['’]t|never) (?:actually )?(?:say|mention|state|specify|give|tell|provide|include)\b|\b(?:not|isn['’]t|never) (?:stated|mentioned|given|specified|recorded|provided|known)\b|\bcan(?:not| not|['’]t) be (?:determined|known)\b|\bnobody knows\b"
+    r"(?i)\b(?:text|passage|document|article|note|table|it|paragraph|source|report|data|record|file|log|email|message|page|ticket|profile|entry)s? (?:does not|do not|doesn['’]t|don['’]t|never) (?:actually )?(?:say|mention|state|specify|give|tell|provide|include)\b|\b(?:not|isn['’]t|never) (?:stated|mentioned|given|specified|recorded|provided|known)\b|\bcan(?:not| not|['’]t) be (?:determined|known)\b|\b(?:could|can|did)(?:n['’]t| ?not) find\b|\bno [^.,;]{1,30} (?:on (?:file|record)|(?:is|was|are|were) (?:stated|mentioned|given|specified|recorded|provided|listed|found))\b|\bnobody knows\b"
 )
+GOES_ON = re.compile(r"(?i);|\b(?:but(?! not)|however|though)\b")  # and then it may say something
 NOT_SAID = re.compile(
-    r"(?i)(?:(?:it|this|that) (?:is|was) )?(?:not (?:stated|mentioned|given|specified|recorded|provided|known)\b.{0,40}|unknown|unanswerable|(?:the |it )?(?:text |passage |document )?(?:does not|doesn['’]t) (?:say|mention|state|specify)\b.{0,20}|cannot be determined\b.{0,30})\.?"
+    r"(?i)(?:(?:it|this|that) (?:is|was) )?(?:not (?:stated|mentioned|given|specified|recorded|provided|known|available|listed|found)\b.{0,40}|unknown|unanswerable|(?:the |it )?(?:text |passage |document )?(?:does not|doesn['’]t) (?:say|mention|state|specify)\b.{0,20}|cannot be determined\b.{0,30})\.?"
 )
 
 
@@ -55,7 +56,12 @@ def best_match(reply: str, targets: Sequence[str], options: AnswerOptions, quest
     )
     if claims.asks and not any(map(QUESTION.search, targets)):
         return claims, refuse("sentences", say("The reply asks, and answers nothing."))
-    if not claims.readings and SAYS_NOT.search(reply) and any(map(NOT_SAID.fullmatch, targets)):
+    if (
+        not claims.readings
+        and SAYS_NOT.search(reply)
+        and not GOES_ON.search(reply)
+        and any(map(NOT_SAID.fullmatch, targets))
+    ):
         return claims, accept("sentences", say("The reply says {truth}.", truth="no"))
     right = next((verdict for verdict in verdicts if verdict.right), None) or (
         _stated(claims, targets, options, question) if options.sentences else None

@@ -20,7 +20,7 @@ SENTENCE_END = compile_later(
     rf"(?:^[A-Za-z]{{1,2}}|(?<=[a-z]\s)[A-Z])\.(?=\s(?:The|It|Its|This|That|In|For|A|An|As|So|You|They|Therefore|Thus|Hence)\b)|(?:(?<![.\s][A-Za-z])(?<!^[A-Za-z])|(?<=\d [ap]\.m)(?=\.\s(?!{ZONE_OR_DAY})[A-Z]))[.!?]+[\"'”’)*]*(?=\s+[^\s=×*+/])|[。！？!?]+[”」）]?(?=[{HAN}A-Z\d\"“*`\x01])|(?<=[的了哦呢呀啊哈啦哟吧嘛])[~～]+(?=[{HAN}])|\n+|[;；]"
 )
 SHORTENED = compile_later(
-    r"\b(?:dr|mr|mrs|ms|st|mt|prof|vs|jr|sr|approx|fig|sec|e\.g|i\.e|u\.s|(?<![°'’])(?<!\d )(?<!\d)(?<!\d [ap]\.)[a-z])$|^\s*\(?1$|\n\s*\(?\d{1,2}$",
+    r"\b(?:dr|mr|mrs|ms|st|mt|prof|rev|gen|vs|jr|sr|approx|fig|sec|e\.g|i\.e|u\.s|(?<![°'’])(?<!\d )(?<!\d)(?<!\d [ap]\.)[a-z])$|^\s*\(?1$|\n\s*\(?\d{1,2}$",
     re.IGNORECASE,
 )
 MARKUP = compile_later(r"^\s*(?:#{1,6}|>|[-*•]|\d{1,2}[.)])\s+|\*\*|__")
@@ -82,7 +82,7 @@ OTHERS_SAY = compile_later(
 DENIAL = compile_later(
     r"not\s(?!(?:true|correct|right|really|at all)\b)[^.,;]{1,40}|(?:不是|并非)(?!.*的是)[^，,。]{1,20}", re.IGNORECASE
 )
-NUMBERED = compile_later(r".{0,6}\bno\s+\d", re.IGNORECASE)
+NUMBERED = compile_later(r".{0,6}\b(?:no\s+\d|(?:ltd|inc|corp|co)\s+(?-i:[a-z]))", re.IGNORECASE)
 FEW_WORDS = compile_later(r"\s*(?:\S+\s*){0,4}(?<![.!])")
 NUMBER_OF_ITEM = compile_later(r"\s*\d{1,2}\.")
 NOT_TO_BE = compile_later(

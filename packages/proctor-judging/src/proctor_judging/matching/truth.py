@@ -69,13 +69,14 @@ NO_EVIDENCE = compile_later(
 )
 WORD = compile_later(r"[A-Za-z0-9]+")
 SHORT = compile_later(  # It isn't: …
-    r"(?P<said>(?:(?:it|they|he|she|you|we|i)\s(?:sure|certainly|definitely|indeed|absolutely|really)|it|they|he|she|you|we|i|this one|that one|all of them|most of them|everyone|everybody|none of them|nobody|no one)\s?(?:(?:does|do|did|is|are|was|were|can|could|will|would|has|have|had|should|must|ca|wo|need)(?:n['’]t|\snot)?|never [a-z]+ (?:it|one|that|so)))(?:(?:\s[-–—]|:)\s.*)?",
+    r"(?P<said>(?:(?:it|they|he|she|you|we|i)\s(?:sure|certainly|definitely|indeed|absolutely|really)|it|they|he|she|you|we|i|this one|that one|all of them|most of them|everyone|everybody|none of them|nobody|no one)\s?(?:(?:does|do|did|is|are|was|were|can|could|will|would|has|have|had|should|must|ca|wo|need)(?:n['’]t|\snot)?|['’](?:s|re|m|ll|d|ve) not|never [a-z]+ (?:it|one|that|so)))(?:(?:\s[-–—]|:)\s.*)?",
     re.IGNORECASE,
 )
 PREDICATE = compile_later(
-    r"(?P<said>(?:it|they|he|she|you|we|i)\s?(?:['’]s|['’]re|is|are|was|were|can|could|will|should|ca|wo)(?:n['’]t|\snot)?)\s(?:still |also |indeed |definitely |certainly )?(?P<asked>[a-z]{3,20})(?P<rest>(?: [a-z ]{1,80})?)",
+    r"(?P<said>(?:it|they|he|she|you|we|i)\s?(?:['’](?:s|re|m)|is|are|was|were|can|could|will|should|ca|wo)(?:n['’]t|\snot)?)\s(?:still |also |indeed |definitely |certainly )?(?P<asked>(?!not\b)[a-z]{3,20})(?P<rest>(?: [a-z ]{1,80})?)",
     re.IGNORECASE,
 )  # you're not late
+NONE = compile_later(r"no (?!one\b)([^.,;:–—!?]{3,80})", re.IGNORECASE)  # No rows were deleted
 CONDITIONS = compile_later(
     r"\b(?:if|only|unless|until|before|when|once|whether|almost|nearly|hardly|than|too|but)\b", re.IGNORECASE
 )
@@ -207,7 +208,8 @@ def _in_a_word(sentence: str, asked: QuestionForm) -> bool | None:
     denies = (
         NO_EVIDENCE.match(sentence) or NOT_SO.match(sentence) or (MAY_I.search(asked.clause) and DO_NOT.match(sentence))
     )
-    if denies and not negations(asked.clause):
+    none = NONE.match(sentence)
+    if (denies or (none and set() < echo(none[1]) <= asked.stems)) and not negations(asked.clause):
         return False
     alone = [match for match in ALONE.finditer(sentence) if _is_sure_before(match)]
     return alone[-1][1].casefold() == "yes" if alone else None

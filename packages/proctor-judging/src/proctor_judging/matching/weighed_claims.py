@@ -5,14 +5,19 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
+from proctor_judging.matching.answering_part import without_other_things
 from proctor_judging.matching.asked import QuestionForm, read_asked
 from proctor_judging.matching.claims import (
     ANNOUNCED,
     ARTICLE,
+    ASKS_EVENT,
+    CAUSE,
     HAN_WORD,
+    WHY,
     Claim,
     Claims,
     claimed_forms,
+    has_predicate,
     is_value,
     read_claims,
 )
@@ -28,6 +33,7 @@ from proctor_judging.matching.number_words import with_digits
 from proctor_judging.matching.patterns import compile_later
 from proctor_judging.matching.phrase_answers import SO
 from proctor_judging.matching.question_words import MOST_CHARACTERS, echo
+from proctor_judging.matching.sentences import GUESS, OTHERS_SAY
 from proctor_judging.matching.span_model import Language, ReplySpan, weigh
 from proctor_judging.matching.text import FENCED, tidy
 
@@ -52,6 +58,11 @@ TURNS_AMOUNT = compile_later(
     rf"{TURNS.pattern}|[\d零一二两三四五六七八九十百千万亿半%前后]|[减下升增降涨跌便贵多少高低大小快慢早晚远近负到至~-]"
 )
 WHICH = compile_later("哪一?[种个座条项门部本位款支家所](?:的)?([\u3400-\u9fff]{1,4})[？?]")
+MODAL_ASKED = compile_later(r"\b(?:may|could)\b")
+MODAL = compile_later(r"\b(?:may|could) (?!be\b|have (?:been|\w+ed)\b)(?=\w)")
+GUESSES = compile_later(rf"{GUESS.pattern}|{OTHERS_SAY.pattern}|\bor\b", re.IGNORECASE)
+THOUSANDS = compile_later(r"(?<![\w.,])(\d+(?:\.\d+)?)k(?= [a-z])")
+A_TIME = compile_later(r"\b([Ff]or|[Ii]n|[Ww]ithin) an? (?=(?:week|day|month|year|hour|minute)\b(?! and\b))")
 OWNS = compile_later(r"['’]s\b")
 APART = compile_later(r"\b(?:than|and|or)\b")
 NEAR = compile_later(
@@ -68,12 +79,22 @@ def read_weighed_claims(reply: str, question: str = "", *, guesses: bool = False
     >>> [str(claim) for claim in read_weighed_claims(reply, "Who succeeded Margaret Thatcher?").readings]
     ['John Major']
     """
-    claims = read_claims(reply, question, guesses=guesses)
     asked = read_asked(question)
+    reply = without_other_things(_as_asked(reply, asked), asked, question)
+    claims = read_claims(reply, question, guesses=guesses)
     is_silent = not claims.readings and DECLINES.search(reply) is not None
     if guesses or len(reply) > LONGEST or is_silent or _is_firm(claims, reply, question, asked):
         return claims
     return (_weigh_han if HAN_WORD.search(question) else _weigh_english)(claims, reply, question)
+
+
+def _as_asked(reply: str, asked: QuestionForm) -> str:
+    """Return a reply without the `may` and `could` of its question, which guess nothing there; with `12400` for `12.4k`, and `1 week` for `a week`."""
+    if MODAL_ASKED.search(asked.clause) and not GUESSES.search(said := MODAL.sub("can ", reply)):
+        reply = said
+    if asked.kind != "amount":
+        return reply
+    return A_TIME.sub(r"\1 1 ", THOUSANDS.sub(lambda number: f"{float(number[1]) * 1000:.0f}", reply))
 
 
 def _weigh_han(claims: Claims, reply: str, question: str) -> Claims:
@@ -188,6 +209,9 @@ def _is_firm(claims: Claims, reply: str, question: str, asked: QuestionForm) -> 
         return True
     marked = final_answer(reply)
     if marked is not None and (marked != reply.strip() or is_value(tidy(marked))):
+        return True
+    says_event = CAUSE.search(reply) if WHY.search(asked.clause) else ASKS_EVENT.match(asked.clause)
+    if says_event and has_predicate(" ".join(map(str, claims.readings))):
         return True
     is_open = len(claims.readings) > 1 and not question.isascii()
     if is_open or any(claim.truth is not None for claim in claims.readings):

@@ -40,6 +40,7 @@ CODE = compile_later(
 IN_CODE = compile_later(r"(?<=\b[A-Z]{2})[ -](?=\d)")  # KL 601
 PLACED_IN = compile_later(r",? (?:in|at) (?=[A-Z])")
 PART_OF = compile_later(r"([a-z][a-z -]{1,40}) of (?:the |an? )?((?:(?! of )[^,;]){2,60})")
+PLACED_ON = compile_later(r"^([a-z]+) (?:of|on|in|at) (?:the |an? )?([a-z]+)(?= (?:is|are|was|were|has|have|had) )")
 IS_SO = compile_later(r"([\w' -]{2,60}?) (?:is|are|was|were|(?:has|have|had) been) ([a-z]{3,20})")
 GLOSS = compile_later(r"(?<=[^\W\d]{2}) \([^()]{2,60}\)$")
 CLOCK = compile_later(r"(?: at)?(?:(?<=\w) |\b)(\d{1,2}):(\d\d)(?:\s?([ap])\.?m\b\.?)?", re.IGNORECASE)
@@ -94,6 +95,7 @@ def _wordings(text: str, question: str) -> tuple[frozenset[str], ...]:
     """Return the wordings of a whole text, and of it without a noun that the question has."""
     text = ARTICLE.sub("", PREPOSITION.sub("", SIGN.sub(_signed, tidy(text))))
     text = CLOCK.sub(_on_clock, GLOSS.sub("", PLACED_IN.sub(", ", IN_CODE.sub("", text))))
+    text = PLACED_ON.sub(r"\2's \1", text)  # the disk on the runner was full
     stems = echo(question)
     shorter = []
     if (of := PART_OF.fullmatch(text)) is not None:
