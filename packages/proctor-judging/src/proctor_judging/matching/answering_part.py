@@ -5,13 +5,14 @@
 
 import re
 from collections.abc import Sequence
+from functools import partial
 
 from proctor_judging.matching.asked import QuestionForm
 from proctor_judging.matching.noun_phrases import first_verb, read_tokens
 from proctor_judging.matching.number_words import with_digits
 from proctor_judging.matching.offered_options import offered
 from proctor_judging.matching.patterns import compile_later
-from proctor_judging.matching.question_words import HAN, MOST_CHARACTERS, echo
+from proctor_judging.matching.question_words import HAN, MOST_CHARACTERS, echo, stem
 from proctor_judging.matching.sentences import CONCLUDES, COURTESY, GUESS, QUESTION, corrected, pieces
 from proctor_judging.matching.text import negations
 
@@ -37,6 +38,22 @@ BACKGROUND = compile_later(
 DEFINES = compile_later(r"\W*the (\w{3,}) (?:is|was|are|were) ", re.IGNORECASE)
 TAKES_BACK = compile_later(r"\b(?:actually|in fact|wrong|oops)\b|^\W*(?:or|no)\b", re.IGNORECASE)
 DASH = compile_later(r"\s[–—-]\s(?!\d)")
+EFFECT = compile_later(
+    r",([\"”'’]?) so (?:(?:you|they|we|I)(?:['’](?:d|ll)| would| will| may| should| need| must)|remember|make sure|be sure|please|don['’]t|keep|always|try|plan|check|look)\b[^.!?]*",
+    re.IGNORECASE,
+)
+INSERTED_BY = compile_later(r"(?<=[\w*\"”]), (\w+) by [^,.]{1,60},(?= ([a-z]+)\b)")
+CONTRARY = compile_later(r"(?:(?<=^)|(?<=[.!] ))contrary to [^,.]{1,60}, ", re.IGNORECASE)
+AFTER_ACT = compile_later(r"(?<=\d),? (?:after|before|having) (?:[a-z]+ing|[a-z]+ed)\b[^.;]*")
+BREAKDOWN = compile_later(r"(?P<total>[^.:\n]{1,120}):\s(?P<parts>[^.:=\n]{3,160})")
+INTEGER = compile_later(r"(?<![\d.,])\d{1,6}(?![\d.,]*\d)|\b(?:an?|one)\b")
+ARITHMETIC = compile_later(r"[\d\s.,×x*+/÷()−–%$€£-]+=\s*([^=≈\n]{1,40}?)\.?")
+WITH_REMARK = compile_later(
+    r"(?P<value>[^,]{0,30}?\d[^,]{0,20}), (?=(?:set|as of|under|by|per|since|which|according|[a-z]{2,}ed)\b)|(?P<name>[^,\d]{2,40}), (?:in )?\d{4}\.?$"
+)
+WHO = compile_later(r"\bwho(?:m|se)?\b", re.IGNORECASE)
+BRACKETS = compile_later(r"\s+\([^()]{1,160}\)")
+BECAUSE = compile_later(r"\W*(?:because|due to)\b(?:(?! so )[^:;—.])+", re.IGNORECASE)
 MOST_WORDS = 8
 
 
@@ -51,6 +68,8 @@ def answering_part(reply: str, asked: QuestionForm, question: str) -> str:
     """
     if len(reply) > MOST_CHARACTERS:
         return reply
+    if asked.kind == "amount" and (sum_of := ARITHMETIC.fullmatch(reply.strip())) is not None:
+        return sum_of[1]
     sentences = [piece.strip() for piece in pieces(reply) if piece.strip(MARKS)]
     if not sentences or asked.kind == "truth" or corrected(reply) != reply.strip():
         return reply
@@ -61,14 +80,23 @@ def answering_part(reply: str, asked: QuestionForm, question: str) -> str:
     again = any(map(CONCLUDES.match, rest)) or _is_answered_again(rest, asked)
     if (subject := DOES_SO.match(first)) is not None and _may_answer(first) and not again:
         return subject["subject"].strip(MARKS)
-    if not rest:
-        return reply
+    if rest and (defined := DEFINES.match(rest[-1])) is not None and _may_answer(rest[-1]):
+        return rest[-1] if len(rest[-1].split()) <= MOST_WORDS and set() < echo(defined[1]) <= asked.stems else reply
     if again or not _may_answer(first):
+        return reply
+    if (led := WITH_REMARK.match(first)) is not None:
+        head = led[1 if asked.kind in ("amount", "moment") else 2] or ""
+        if head and _is_lone(head, asked, question):
+            return head
+    if "why" in asked.clause.lower() and (cause := BECAUSE.match(first)) is not None:
+        return cause[0].rstrip(" ,")
+    if not rest:
         return reply
     if asked.kind in ("amount", "moment") and any(map(DERIVES.search, rest)) and any(map(str.isdigit, first)):
         return reply
-    if _is_lone(first, asked, question):
-        return first.rstrip(" .!")
+    for lone in (first, BRACKETS.sub("", first)):
+        if _is_lone(lone, asked, question):
+            return lone.rstrip(" .!")
     if (
         POINTS.match(first)
         and (asked.kind != "amount" or _counts(first, rest, asked))
@@ -77,6 +105,46 @@ def answering_part(reply: str, asked: QuestionForm, question: str) -> str:
         return first
     kept = [sentence for sentence in rest if not BACKGROUND.match(sentence)]
     return reply if len(kept) == len(rest) else " ".join([first, *kept])
+
+
+def without_asides(reply: str, asked: QuestionForm) -> str:
+    """Return an English reply without what follows from its answer, who made a thing, and of what parts an amount is the sum.
+
+    >>> from proctor_judging.matching.asked import read_asked
+    >>> without_asides("The tip is $9, so you'd leave $54.", read_asked("How much is the tip?"))
+    'The tip is $9.'
+    """
+    if asked.kind == "truth" or "=" in reply or len(reply) > MOST_CHARACTERS:
+        return reply
+    reply = EFFECT.sub(partial(_unless_asked, asked), CONTRARY.sub("", reply))
+    if not WHO.search(asked.clause):
+        reply = INSERTED_BY.sub(
+            lambda match: match[0] if stem(match[1]) in asked.stems or not _is_verb(match[2]) else "", reply
+        )
+    if asked.kind == "moment" and not re.search(r"\b(?:after|before)\b", asked.clause):
+        reply = AFTER_ACT.sub("", reply)
+    return BREAKDOWN.sub(partial(_total, asked), reply) if asked.kind == "amount" else reply
+
+
+def _unless_asked(asked: QuestionForm, aside: re.Match[str]) -> str:
+    """Return what is set aside if it has a word of the question, or what comes before it says too little of that; else nothing."""
+    before = re.split(r"[.!?]\s", aside.string[: aside.start()])[-1]
+    says = len(echo(before) & asked.stems) * 3 >= len(asked.stems) > 0 == len(echo(aside[0]) & asked.stems)
+    fresh = set(INTEGER.findall(with_digits(before))) - set(INTEGER.findall(with_digits(asked.clause)))
+    return aside[1] if says and (fresh or asked.kind not in ("amount", "moment")) else aside[0]
+
+
+def _is_verb(word: str) -> bool:
+    return read_tokens(f"it {word}")[-1].kind in ("verb", "auxiliary")
+
+
+def _total(asked: QuestionForm, match: re.Match[str]) -> str:
+    """Return an amount without the parts of which it is the sum, unless they are asked for: `11` of `11: ten players and a keeper`."""
+    total, parts = (
+        [int(n) if n.isdigit() else 1 for n in INTEGER.findall(with_digits(text))] for text in match.groups()
+    )
+    is_part_asked = asked.stems & echo(match["parts"]) - echo(match["total"])
+    return match["total"] if len(parts) > 1 and sum(parts) in total and not is_part_asked else match[0]
 
 
 def _is_answered_again(rest: Sequence[str], asked: QuestionForm) -> bool:
@@ -98,6 +166,11 @@ def _counts(first: str, rest: Sequence[str], asked: QuestionForm) -> bool:
 def _may_answer(sentence: str) -> bool:
     no_answer = NO_ANSWER.search(sentence) or QUESTION.search(sentence) or GUESS.search(sentence)
     return not (no_answer or negations(sentence) or COURTESY.match(sentence))
+
+
+def is_lone_answer(text: str, asked: QuestionForm, question: str) -> bool:
+    """True for a few words without a verb that neither deny, guess nor ask."""
+    return asked.kind != "truth" and _may_answer(text) and _is_lone(text, asked, question)
 
 
 def _is_lone(sentence: str, asked: QuestionForm, question: str) -> bool:

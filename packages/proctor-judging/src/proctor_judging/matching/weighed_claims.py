@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
+from proctor_judging.matching.answering_part import is_lone_answer, without_asides
 from proctor_judging.matching.asked import QuestionForm, read_asked
 from proctor_judging.matching.claims import (
     ANNOUNCED,
@@ -29,11 +30,13 @@ from proctor_judging.matching.patterns import compile_later
 from proctor_judging.matching.phrase_answers import SO
 from proctor_judging.matching.question_words import MOST_CHARACTERS, echo
 from proctor_judging.matching.span_model import Language, ReplySpan, weigh
+from proctor_judging.matching.stated_words import shorter_names
 from proctor_judging.matching.text import FENCED, tidy
 
 WeighedSpans = dict[str, tuple[ReplySpan, float]]  # by their text
 MEASURED = ("amount", "moment")
 TIMES = {"en": 10, "zh": 6}  # as probable must another span be
+TIMES_OF_FIRST = 3  # in English, of a span in the first sentence, where the claim is in none
 LEAST_UNSTATED = {"en": 2.0, "zh": 0.5}  # with less, a claim that no span says holds
 LONGEST = 600  # characters of a reply that is weighed: the time grows with its spans
 LEAST_SURE = 0.3  # with less, a span is claimed nowhere
@@ -55,6 +58,11 @@ WHICH = compile_later("哪一?[种个座条项门部本位款支家所](?:的)?(
 OWNS = compile_later(r"['’]s\b")
 APART = compile_later(r"\b(?:than|and|or)\b")
 REMARK = compile_later(r"\s*[.!;:(–—\n。！；]")  # after a claim that comes first
+UNTOLD = compile_later(
+    r"(?:(?:unfortunately|sorry),? )?(?:the|that|this|your) (?:\w+ )?(?:text|passage|document|article|note|table|paragraph|source|report|message|e-?mail|log|file|record)s? (?:does|do|did)(?: not|n['’]t) (?:actually |explicitly )?"
+    r"(?:say|mention|state|specify|tell|show|give|indicate)(?: us| me)?(?: anything about)? (?:when|who|whom|whose|what|which|where|why|how|whether|if|any)\b[^,;:.!?]{0,100}(?:[.!](?! (?:but|however|still|that said|though|it was|it is)\b)|$)",
+    re.IGNORECASE,
+)
 LIST = compile_later(r", |，|、| and |和|及")
 
 
@@ -65,8 +73,17 @@ def read_weighed_claims(reply: str, question: str = "", *, guesses: bool = False
     >>> [str(claim) for claim in read_weighed_claims(reply, "Who succeeded Margaret Thatcher?").readings]
     ['John Major']
     """
-    claims = read_claims(reply, question, guesses=guesses)
     asked = read_asked(question)
+    if not HAN_WORD.search(question + reply):
+        if UNTOLD.match(reply.strip()):
+            return Claims(reply.strip())
+        reply = without_asides(reply, asked)
+    claims = read_claims(reply, question, guesses=guesses)
+    lone = tidy(claims.given or "")
+    if not claims.readings and lone.isascii() and is_lone_answer(lone, asked, question):
+        names = tuple(shorter_names([lone], asked))
+        if names or claims.given not in (reply.strip(), final_answer(reply)):
+            return msgspec.structs.replace(claims, readings=(Claim((lone, *names)),))
     is_silent = not claims.readings and DECLINES.search(reply) is not None
     if guesses or len(reply) > LONGEST or is_silent or _is_firm(claims, reply, question, asked):
         return claims
@@ -173,7 +190,10 @@ def _more_probable(claims: Claims, spans: WeighedSpans, reply: str, language: La
         is_within = probability < LEAST_UNSTATED[language] or any(
             text in _plain(form) for form in claims.readings[0].forms
         )
-    holds = is_within or sum(spans[form][1] for form in stated) * TIMES[language] >= probability
+    is_name = not any(map(str.isdigit, best.text)) and "\n" not in reply.strip()
+    is_later = is_name and best.sentence == 0 and all(spans[form][0].sentence for form in stated)
+    times = TIMES_OF_FIRST if language == "en" and is_later else TIMES[language]
+    holds = is_within or sum(spans[form][1] for form in stated) * times >= probability
     return None if holds else best
 
 
