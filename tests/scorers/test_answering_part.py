@@ -47,7 +47,7 @@ def test_what_stands_beside_an_answer_is_not_claimed(question: str, reply: str, 
         ("Who was the chancellor then?", "Perhaps Willy Brandt. He took over in 1969.", "Willy Brandt"),
         ("Who was the chancellor then?", "Not Willy Brandt. He took over in 1969.", "Brandt"),
         ("When does the last bus leave?", "The note doesn't say. Some say at 7 am.", "7 am"),
-        ("What is the minimum age to vote?", "18, as some say. It is 16.", "18"),
+        ("What is the minimum age to vote?", "Some people say 18, set by law. It is 16.", "18"),
         ("Why is the sea salty?", "Because of whales? No, because of rock.", "whales"),
     ],
 )
