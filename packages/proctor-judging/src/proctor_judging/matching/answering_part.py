@@ -39,10 +39,9 @@ DEFINES = compile_later(r"\W*the (\w{3,}) (?:is|was|are|were) ", re.IGNORECASE)
 TAKES_BACK = compile_later(r"\b(?:actually|in fact|wrong|oops)\b|^\W*(?:or|no)\b", re.IGNORECASE)
 DASH = compile_later(r"\s[–—-]\s(?!\d)")
 EFFECT = compile_later(
-    r",([\"”'’]?) so (?:(?:you|they|we|I)(?:['’](?:d|ll)| would| will| may| should| need| must)|remember|make sure|be sure|please|don['’]t|keep|always|try|plan|check|look)\b[^.!?]*",
-    re.IGNORECASE,
+    r"(?i),([\"”'’]?) so (?:(?:you|they|we|I)(?:['’](?:d|ll)| would| will| may| should| need| must)|remember|make sure|be sure|please|don['’]t|keep|always|try|plan|check|look)\b[^.!?]*"
 )
-INSERTED_BY = compile_later(r"(?<=[\w*\"”]), (\w+) by [^,.]{1,60},(?= ([a-z]+)\b)")
+INSERTED_BY = compile_later(r"(?<=[\w*\"”]), (\w+) by [^,.]{1,60},(?= (?:is|has|won|took|became|[a-z]{2,}(?:ed|s))\b)")
 CONTRARY = compile_later(r"(?:(?<=^)|(?<=[.!] ))contrary to [^,.]{1,60}, ", re.IGNORECASE)
 AFTER_ACT = compile_later(r"(?<=\d),? (?:after|before|having) (?:[a-z]+ing|[a-z]+ed)\b[^.;]*")
 BREAKDOWN = compile_later(r"(?P<total>[^.:\n]{1,120}):\s(?P<parts>[^.:=\n]{3,160})")
@@ -51,7 +50,6 @@ ARITHMETIC = compile_later(r"[\d\s.,×x*+/÷()−–%$€£-]+=\s*([^=≈\n]{1,4
 WITH_REMARK = compile_later(
     r"(?P<value>[^,]{0,30}?\d[^,]{0,20}), (?=(?:set|as of|under|by|per|since|which|according|[a-z]{2,}ed)\b)|(?P<name>[^,\d]{2,40}), (?:in )?\d{4}\.?$"
 )
-WHO = compile_later(r"\bwho(?:m|se)?\b", re.IGNORECASE)
 BRACKETS = compile_later(r"\s+\([^()]{1,160}\)")
 BECAUSE = compile_later(r"\W*(?:because|due to)\b(?:(?! so )[^:;—.])+", re.IGNORECASE)
 MOST_WORDS = 8
@@ -108,19 +106,12 @@ def answering_part(reply: str, asked: QuestionForm, question: str) -> str:
 
 
 def without_asides(reply: str, asked: QuestionForm) -> str:
-    """Return an English reply without what follows from its answer, who made a thing, and of what parts an amount is the sum.
-
-    >>> from proctor_judging.matching.asked import read_asked
-    >>> without_asides("The tip is $9, so you'd leave $54.", read_asked("How much is the tip?"))
-    'The tip is $9.'
-    """
+    """Return an English reply without what follows from its answer, who made a thing, and of what parts an amount is the sum."""
     if asked.kind == "truth" or "=" in reply or len(reply) > MOST_CHARACTERS:
         return reply
     reply = EFFECT.sub(partial(_unless_asked, asked), CONTRARY.sub("", reply))
-    if not WHO.search(asked.clause):
-        reply = INSERTED_BY.sub(
-            lambda match: match[0] if stem(match[1]) in asked.stems or not _is_verb(match[2]) else "", reply
-        )
+    if "who" not in asked.clause.lower():
+        reply = INSERTED_BY.sub(lambda match: match[0] if stem(match[1]) in asked.stems else "", reply)
     if asked.kind == "moment" and not re.search(r"\b(?:after|before)\b", asked.clause):
         reply = AFTER_ACT.sub("", reply)
     return BREAKDOWN.sub(partial(_total, asked), reply) if asked.kind == "amount" else reply
@@ -132,10 +123,6 @@ def _unless_asked(asked: QuestionForm, aside: re.Match[str]) -> str:
     says = len(echo(before) & asked.stems) * 3 >= len(asked.stems) > 0 == len(echo(aside[0]) & asked.stems)
     fresh = set(INTEGER.findall(with_digits(before))) - set(INTEGER.findall(with_digits(asked.clause)))
     return aside[1] if says and (fresh or asked.kind not in ("amount", "moment")) else aside[0]
-
-
-def _is_verb(word: str) -> bool:
-    return read_tokens(f"it {word}")[-1].kind in ("verb", "auxiliary")
 
 
 def _total(asked: QuestionForm, match: re.Match[str]) -> str:

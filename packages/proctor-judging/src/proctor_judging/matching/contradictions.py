@@ -29,9 +29,7 @@ DENIED = compile_later(r"(?:\b(?:not|never)|n['’]t) (?:be |been )?[a-z]+")  # 
 CONTRACTED = compile_later(r"['’](?:s|d|ll|re|ve)$")
 INITIAL = compile_later(r"\b[A-Z](?=\w+)")
 ASKS_SUBJECT = compile_later(r"(?:who|which|what (?!is|are|was|were|do|does|did))", re.IGNORECASE)
-KINDS = compile_later(
-    "(?:ship|film|movie|book|novel|war|battle|building|tower|bridge|company|city|event|game|match|album|song)$"
-)
+KINDS = compile_later("(?:ship|film|movie|book|novel|war|battle|building|tower|bridge|company|city|game|album|song)$")
 LINKS = frozenset(["and", "or"])
 COPULAS = frozenset(["is", "was", "are", "were", "has"])
 GENERIC_WORDS = (

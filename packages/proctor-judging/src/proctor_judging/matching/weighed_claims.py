@@ -59,9 +59,7 @@ OWNS = compile_later(r"['’]s\b")
 APART = compile_later(r"\b(?:than|and|or)\b")
 REMARK = compile_later(r"\s*[.!;:(–—\n。！；]")  # after a claim that comes first
 UNTOLD = compile_later(
-    r"(?:(?:unfortunately|sorry),? )?(?:the|that|this|your) (?:\w+ )?(?:text|passage|document|article|note|table|paragraph|source|report|message|e-?mail|log|file|record)s? (?:does|do|did)(?: not|n['’]t) (?:actually |explicitly )?"
-    r"(?:say|mention|state|specify|tell|show|give|indicate)(?: us| me)?(?: anything about)? (?:when|who|whom|whose|what|which|where|why|how|whether|if|any)\b[^,;:.!?]{0,100}(?:[.!](?! (?:but|however|still|that said|though|it was|it is)\b)|$)",
-    re.IGNORECASE,
+    r"(?i)(?:(?:unfortunately|sorry),? )?(?:the|that|this|your) (?:\w+ )?(?:text|passage|document|article|note|table|paragraph|source|report|message|e-?mail|log|file|record)s? (?:does|do|did)(?: not|n['’]t) (?:actually |explicitly )?(?:say|mention|state|specify|tell|show|give|indicate)(?: us| me)?(?: anything about)? (?:when|who|whom|whose|what|which|where|why|how|whether|if|any)\b[^,;:.!?]{0,100}(?:[.!](?! (?:but|however|still|that said|though|it was|it is)\b)|$)"
 )
 LIST = compile_later(r", |，|、| and |和|及")
 
@@ -75,7 +73,7 @@ def read_weighed_claims(reply: str, question: str = "", *, guesses: bool = False
     """
     asked = read_asked(question)
     if not HAN_WORD.search(question + reply):
-        if UNTOLD.match(reply.strip()):
+        if asked.kind != "truth" and UNTOLD.match(reply.strip()):
             return Claims(reply.strip())
         reply = without_asides(reply, asked)
     claims = read_claims(reply, question, guesses=guesses)
