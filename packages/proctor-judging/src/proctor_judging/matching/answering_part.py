@@ -48,7 +48,7 @@ BREAKDOWN = compile_later(r"(?P<total>[^.:\n]{1,120}):\s(?P<parts>[^.:=\n]{3,160
 INTEGER = compile_later(r"(?<![\d.,])\d{1,6}(?![\d.,]*\d)|\b(?:an?|one)\b")
 ARITHMETIC = compile_later(r"[\d\s.,×x*+/÷()−–%$€£-]+=\s*([^=≈\n]{1,40}?)\.?")
 WITH_REMARK = compile_later(
-    r"(?P<value>[^,]{0,30}?\d[^,]{0,20}), (?=(?:set|as of|under|by|per|since|which|according|[a-z]{2,}ed)\b)|(?P<name>[^,\d]{2,40}), (?:in )?\d{4}\.?$"
+    r"(?P<value>[^,]{0,30}?\d[^,]{0,20}), (?=(?:set|as of|under|per|since|which)\b)|(?P<name>[^,\d]{2,40}), (?:in )?\d{4}\.?$"
 )
 BRACKETS = compile_later(r"\s+\([^()]{1,160}\)")
 BECAUSE = compile_later(r"\W*(?:because|due to)\b(?:(?! so )[^:;—.])+", re.IGNORECASE)

@@ -58,6 +58,8 @@ WHICH = compile_later("哪一?[种个座条项门部本位款支家所](?:的)?(
 OWNS = compile_later(r"['’]s\b")
 APART = compile_later(r"\b(?:than|and|or)\b")
 REMARK = compile_later(r"\s*[.!;:(–—\n。！；]")  # after a claim that comes first
+LONE = compile_later(r"[\w$€£%.'’&-]+(?: [\w%.'’&-]+){0,4}")
+SLIP = compile_later(r"(?i)\b(?:wait|sorry|oops|hmm|actually|or)\b|\?")
 UNTOLD = compile_later(
     r"(?i)(?:(?:unfortunately|sorry),? )?(?:the|that|this|your) (?:\w+ )?(?:text|passage|document|article|note|table|paragraph|source|report|message|e-?mail|log|file|record)s? (?:does|do|did)(?: not|n['’]t) (?:actually |explicitly )?(?:say|mention|state|specify|tell|show|give|indicate)(?: us| me)?(?: anything about)? (?:when|who|whom|whose|what|which|where|why|how|whether|if|any)\b[^,;:.!?]{0,100}(?:[.!](?! (?:but|however|still|that said|though|it was|it is)\b)|$)"
 )
@@ -73,15 +75,27 @@ def read_weighed_claims(reply: str, question: str = "", *, guesses: bool = False
     """
     asked = read_asked(question)
     if not HAN_WORD.search(question + reply):
-        if asked.kind != "truth" and UNTOLD.match(reply.strip()):
+        untold, said = UNTOLD.match(reply.strip()), echo(asked.clause.partition(",")[0])
+        if (
+            asked.kind != "truth"
+            and untold
+            and len(said & echo(untold[0])) > len(said & echo(untold.string[untold.end() :]))
+        ):
             return Claims(reply.strip())
         reply = without_asides(reply, asked)
     claims = read_claims(reply, question, guesses=guesses)
     lone = tidy(claims.given or "")
-    if not claims.readings and lone.isascii() and is_lone_answer(lone, asked, question):
-        names = tuple(shorter_names([lone], asked))
-        if names or claims.given not in (reply.strip(), final_answer(reply)):
-            return msgspec.structs.replace(claims, readings=(Claim((lone, *names)),))
+    if (
+        not claims.readings
+        and LONE.fullmatch(lone)
+        and not SLIP.search(reply)
+        and is_lone_answer(lone, asked, question)
+    ):
+        is_amount, is_part = asked.kind in MEASURED, claims.given not in (reply.strip(), final_answer(reply))
+        forms = claimed_forms(ANNOUNCED.format(given=lone), question) if is_amount else shorter_names([lone], asked)
+        forms = (lone, *forms)
+        if is_part or (forms[1:] and not is_amount):
+            return msgspec.structs.replace(claims, readings=(Claim(forms),))
     is_silent = not claims.readings and DECLINES.search(reply) is not None
     if guesses or len(reply) > LONGEST or is_silent or _is_firm(claims, reply, question, asked):
         return claims
