@@ -59,7 +59,7 @@ OWNS = compile_later(r"['’]s\b")
 APART = compile_later(r"\b(?:than|and|or)\b")
 REMARK = compile_later(r"\s*[.!;:(–—\n。！；]")  # after a claim that comes first
 LONE = compile_later(r"[\w$€£%.'’&-]+(?: [\w%.'’&-]+){0,4}")
-SLIP = compile_later(r"(?i)\b(?:wait|sorry|oops|hmm|actually|or)\b|\?")
+SLIP = compile_later(r"(?i)\b(?:wait|sorry|oops|hmm|actually|or)\b|[?!]")
 UNTOLD = compile_later(
     r"(?i)(?:(?:unfortunately|sorry),? )?(?:the|that|this|your) (?:\w+ )?(?:text|passage|document|article|note|table|paragraph|source|report|message|e-?mail|log|file|record)s? (?:does|do|did)(?: not|n['’]t) (?:actually |explicitly )?(?:say|mention|state|specify|tell|show|give|indicate)(?: us| me)?(?: anything about)? (?:when|who|whom|whose|what|which|where|why|how|whether|if|any)\b[^,;:.!?]{0,100}(?:[.!](?! (?:but|however|still|that said|though|it was|it is)\b)|$)"
 )
@@ -94,7 +94,7 @@ def read_weighed_claims(reply: str, question: str = "", *, guesses: bool = False
         is_amount, is_part = asked.kind in MEASURED, claims.given not in (reply.strip(), final_answer(reply))
         forms = claimed_forms(ANNOUNCED.format(given=lone), question) if is_amount else shorter_names([lone], asked)
         forms = (lone, *forms)
-        if is_part or (forms[1:] and not is_amount):
+        if is_part and is_value(lone) if is_amount else is_part or forms[1:]:
             return msgspec.structs.replace(claims, readings=(Claim(forms),))
     is_silent = not claims.readings and DECLINES.search(reply) is not None
     if guesses or len(reply) > LONGEST or is_silent or _is_firm(claims, reply, question, asked):
