@@ -34,7 +34,6 @@ from proctor_judging.matching.amounts import (
 )
 from proctor_judging.matching.asked_amounts import (
     dimensions_asked,
-    is_rounding,
     units_asked,
     words_in,
 )
@@ -369,12 +368,7 @@ def _latest(those: Sequence[AmountCandidate], question: str) -> list[AmountCandi
 
 def _unrounded(those: Sequence[AmountCandidate], question: str) -> list[AmountCandidate]:
     """Return the amounts without those that round an earlier one; where a rounded one is asked for, only these."""
-    rounds = [
-        candidate
-        for index, candidate in enumerate(those)
-        if wording.ROUNDED.search(candidate.before)
-        and any(is_rounding(candidate.text, other.text) for other in those[:index])
-    ]
+    rounds = [candidate for candidate in those[1:] if wording.ROUNDED.search(candidate.before)]
     if counted(question) and not units_asked(question):
         return []  # 15.7 buses are 16
     if wording.ASKS_ROUNDED.search(question):

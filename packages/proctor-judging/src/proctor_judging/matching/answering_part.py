@@ -5,13 +5,14 @@
 
 import re
 from collections.abc import Sequence
+from functools import partial
 
 from proctor_judging.matching.asked import QuestionForm
 from proctor_judging.matching.noun_phrases import first_verb, read_tokens
 from proctor_judging.matching.number_words import with_digits
 from proctor_judging.matching.offered_options import offered
 from proctor_judging.matching.patterns import compile_later
-from proctor_judging.matching.question_words import HAN, MOST_CHARACTERS, echo
+from proctor_judging.matching.question_words import HAN, MOST_CHARACTERS, echo, stem
 from proctor_judging.matching.sentences import CONCLUDES, COURTESY, GUESS, QUESTION, corrected, pieces
 from proctor_judging.matching.text import negations
 
@@ -44,6 +45,20 @@ DESCRIBED = compile_later(  # the capital of the country where it is
 RELATIVE = compile_later(r", (?=(?:which|who|whose)\b|\w+(?:ed|en) by\b)|,? and (?=(?:its|his|her|their)\b)")
 OWNED, DOES = compile_later(r"^(?:whose|its|his|her|their)\b"), compile_later(r"^(?:which|who)\b|^(?=\w+(ed|en) by\b)")
 HAN_LETTER = compile_later(f"[{HAN}]")
+EFFECT = compile_later(
+    r"(?i),([\"”'’]?) so (?:(?:you|they|we|I)(?:['’](?:d|ll)| would| will| may| should| need| must)|remember|make sure|be sure|please|don['’]t|keep|always|try|plan|check|look)\b[^.!?]*"
+)
+INSERTED_BY = compile_later(r"(?<=[\w*\"”]), (\w+) by [^,.]{1,60},(?= (?:is|has|won|took|became|[a-z]{2,}(?:ed|s))\b)")
+CONTRARY = compile_later(r"(?:(?<=^)|(?<=[.!] ))contrary to [^,.]{1,60}, ", re.IGNORECASE)
+AFTER_ACT = compile_later(r"(?<=\d),? (?:after|before|having) (?:[a-z]+ing|[a-z]+ed)\b[^.;]*")
+BREAKDOWN = compile_later(r"(?P<total>[^.:\n]{1,120}):\s(?P<parts>[^.:=\n]{3,160})")
+INTEGER = compile_later(r"(?<![\d.,])\d{1,6}(?![\d.,]*\d)|\b(?:an?|one)\b")
+ARITHMETIC = compile_later(r"[\d\s.,×x*+/÷()−–%$€£-]+=\s*([^=≈\n]{1,40}?)\.?")
+WITH_REMARK = compile_later(
+    r"(?P<value>[^,]{0,30}?\d[^,]{0,20}), (?=(?:set|as of|under|per|since|which)\b)|(?P<name>[^,\d]{2,40}), (?:in )?\d{4}\.?$"
+)
+BRACKETS = compile_later(r"\s+\([^()]{1,160}\)")
+BECAUSE = compile_later(r"\W*(?:because|due to)\b(?:(?! so )[^:;—.])+", re.IGNORECASE)
 MOST_WORDS = 8
 
 
@@ -58,6 +73,8 @@ def answering_part(reply: str, asked: QuestionForm, question: str) -> str:
     """
     if len(reply) > MOST_CHARACTERS:
         return reply
+    if asked.kind == "amount" and (sum_of := ARITHMETIC.fullmatch(reply.strip())) is not None:
+        return sum_of[1]
     sentences = [piece.strip() for piece in pieces(reply) if piece.strip(MARKS)]
     if not sentences or asked.kind == "truth" or corrected(reply) != reply.strip():
         return reply
@@ -68,14 +85,23 @@ def answering_part(reply: str, asked: QuestionForm, question: str) -> str:
     again = any(map(CONCLUDES.match, rest)) or _is_answered_again(rest, asked)
     if (subject := DOES_SO.match(first)) is not None and _may_answer(first) and not again:
         return subject["subject"].strip(MARKS)
-    if not rest:
-        return reply
+    if rest and (defined := DEFINES.match(rest[-1])) is not None and _may_answer(rest[-1]):
+        return rest[-1] if len(rest[-1].split()) <= MOST_WORDS and set() < echo(defined[1]) <= asked.stems else reply
     if again or not _may_answer(first):
+        return reply
+    if (led := WITH_REMARK.match(first)) is not None:
+        head = led[1 if asked.kind in ("amount", "moment") else 2] or ""
+        if head and _is_lone(head, asked, question):
+            return head
+    if "why" in asked.clause.lower() and (cause := BECAUSE.match(first)) is not None:
+        return cause[0].rstrip(" ,")
+    if not rest:
         return reply
     if asked.kind in ("amount", "moment") and any(map(DERIVES.search, rest)) and any(map(str.isdigit, first)):
         return reply
-    if _is_lone(first, asked, question):
-        return first.rstrip(" .!")
+    for lone in (first, BRACKETS.sub("", first)):
+        if _is_lone(lone, asked, question):
+            return lone.rstrip(" .!")
     if (
         POINTS.match(first)
         and (asked.kind != "amount" or _counts(first, rest, asked))
@@ -137,6 +163,35 @@ def _roots(text: str) -> set[str]:
     return {word.rstrip("ed") for word in echo(text)}
 
 
+def without_asides(reply: str, asked: QuestionForm) -> str:
+    """Return an English reply without what follows from its answer, who made a thing, and of what parts an amount is the sum."""
+    if asked.kind == "truth" or "=" in reply or len(reply) > MOST_CHARACTERS:
+        return reply
+    reply = EFFECT.sub(partial(_unless_asked, asked), CONTRARY.sub("", reply))
+    if "who" not in asked.clause.lower():
+        reply = INSERTED_BY.sub(lambda match: match[0] if stem(match[1]) in asked.stems else "", reply)
+    if asked.kind == "moment" and not re.search(r"\b(?:after|before)\b", asked.clause):
+        reply = AFTER_ACT.sub("", reply)
+    return BREAKDOWN.sub(partial(_total, asked), reply) if asked.kind == "amount" else reply
+
+
+def _unless_asked(asked: QuestionForm, aside: re.Match[str]) -> str:
+    """Return what is set aside if it has a word of the question, or what comes before it says too little of that; else nothing."""
+    before = re.split(r"[.!?]\s", aside.string[: aside.start()])[-1]
+    says = len(echo(before) & asked.stems) * 3 >= len(asked.stems) > 0 == len(echo(aside[0]) & asked.stems)
+    fresh = set(INTEGER.findall(with_digits(before))) - set(INTEGER.findall(with_digits(asked.clause)))
+    return aside[1] if says and (fresh or asked.kind not in ("amount", "moment")) else aside[0]
+
+
+def _total(asked: QuestionForm, match: re.Match[str]) -> str:
+    """Return an amount without the parts of which it is the sum, unless they are asked for: `11` of `11: ten players and a keeper`."""
+    total, parts = (
+        [int(n) if n.isdigit() else 1 for n in INTEGER.findall(with_digits(text))] for text in match.groups()
+    )
+    is_part_asked = asked.stems & echo(match["parts"]) - echo(match["total"])
+    return match["total"] if len(parts) > 1 and sum(parts) in total and not is_part_asked else match[0]
+
+
 def _is_answered_again(rest: Sequence[str], asked: QuestionForm) -> bool:
     """True if a sentence that follows takes an answer back, or says most of the question again, or what its noun is."""
     return any(
@@ -156,6 +211,11 @@ def _counts(first: str, rest: Sequence[str], asked: QuestionForm) -> bool:
 def _may_answer(sentence: str) -> bool:
     no_answer = NO_ANSWER.search(sentence) or QUESTION.search(sentence) or GUESS.search(sentence)
     return not (no_answer or negations(sentence) or COURTESY.match(sentence))
+
+
+def is_lone_answer(text: str, asked: QuestionForm, question: str) -> bool:
+    """True for a few words without a verb that neither deny, guess nor ask."""
+    return asked.kind != "truth" and _may_answer(text) and _is_lone(text, asked, question)
 
 
 def _is_lone(sentence: str, asked: QuestionForm, question: str) -> bool:

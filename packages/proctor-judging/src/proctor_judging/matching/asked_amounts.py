@@ -1,12 +1,8 @@
-"""What a question asks of an amount: its units and dimensions, whose it is and how exact."""
-
-from fractions import Fraction
+"""What a question asks of an amount: its units and dimensions, and whose it is."""
 
 from proctor_judging.matching import amount_wording as wording
-from proctor_judging.matching.amounts import HOW_MANY, without_unit
-from proctor_judging.matching.numbers import read_number
+from proctor_judging.matching.amounts import HOW_MANY
 from proctor_judging.matching.question_words import MOST_CHARACTERS, echo, interrogative
-from proctor_judging.matching.text import tidy
 from proctor_judging.matching.unit_table import read_unit
 
 
@@ -31,20 +27,6 @@ def dimensions_asked(question: str) -> object:
     asked = wording.HOW_BIG.search(interrogative(question)) if question else None
     unit = read_unit("km" if asked["length"] else "kg") if asked is not None else None
     return None if unit is None else unit.dimensions
-
-
-def is_rounding(amount: str, exact: str) -> bool:
-    """True if an amount is another one to fewer digits, in the same unit or none."""
-    bare = [
-        text if read_number(text) is not None else without_unit(text)
-        for text in (tidy(given) for given in (amount, exact))
-    ]
-    rounded, given = map(read_number, bare)
-    same_unit = amount.removeprefix(bare[0]) == exact.removeprefix(bare[1])
-    if rounded is None or given is None or not same_unit or rounded.value == given.value:
-        return False
-    step = Fraction(1, 10 ** len(bare[0].partition(".")[2]))
-    return abs(Fraction(rounded.value) - Fraction(given.value)) <= step / 2
 
 
 def words_in(text: str) -> set[str]:

@@ -29,6 +29,7 @@ DENIED = compile_later(r"(?:\b(?:not|never)|n['’]t) (?:be |been )?[a-z]+")  # 
 CONTRACTED = compile_later(r"['’](?:s|d|ll|re|ve)$")
 INITIAL = compile_later(r"\b[A-Z](?=\w+)")
 ASKS_SUBJECT = compile_later(r"(?:who|which|what (?!is|are|was|were|do|does|did))", re.IGNORECASE)
+KINDS = compile_later("(?:ship|film|movie|book|novel|war|battle|building|tower|bridge|company|city|game|album|song)$")
 LINKS = frozenset(["and", "or"])
 COPULAS = frozenset(["is", "was", "are", "were", "has"])
 GENERIC_WORDS = (
@@ -139,6 +140,7 @@ def _replaces(sentence: str, question: str) -> bool:
         or ASKS_SUBJECT.match(question)
         or (name := CONTRACTED.sub("", subject[1])).casefold() in GENERIC | EMPTY_WORDS
         or stem(name) in known
+        or (KINDS.match(name) and INITIAL.search(question, 1))
         or (len(name) > 1 and name in "".join(INITIAL.findall(question)))  # the UN, of the United Nations
     ):
         return False

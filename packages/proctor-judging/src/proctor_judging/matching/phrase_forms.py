@@ -12,7 +12,9 @@ from proctor_judging.matching.stated_words import COMPANY, SHIP
 ARTICLE = compile_later(r"^(?:the|an?|its|his|her|their|your|some) ", re.IGNORECASE)
 PLACEHOLDER = compile_later(r" <[^<>]+>$")
 REGION = compile_later(r",\s+(?:in (?:[a-z]+ )?)?(?:[A-Z][\w.'’-]*\s?){1,4}?(?=[,.!]|$|\s+(?:in|on)\b)")
-BRACKET = compile_later(r"\W{0,3}\s*\((?!(?:not|unlike|formerly|previously|never|near|vs)\b|\d)([^()]{1,40})\)")
+BRACKET = compile_later(
+    r"\W{0,3}\s*\((?!(?:not|unlike|formerly|previously|never|near|vs|and|but|over|under|about|around|roughly|nearly|almost|more|less|with|from|since|which|who|where|it|he|she|they|if|when|after|before|born)\b|\d)([^()]{1,40})\)"
+)
 LABEL = compile_later(
     r"^(?:symbol|abbreviation|abbreviated(?: as)?|formula|chemical formula|code|short for|specifically|also(?: known as| called)?)\b:?\s*",
     re.IGNORECASE,

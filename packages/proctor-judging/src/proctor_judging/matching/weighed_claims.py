@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from proctor_judging.matching.answering_part import without_other_things
+from proctor_judging.matching.answering_part import is_lone_answer, without_asides, without_other_things
 from proctor_judging.matching.asked import QuestionForm, read_asked
 from proctor_judging.matching.claims import (
     ANNOUNCED,
@@ -35,11 +35,13 @@ from proctor_judging.matching.phrase_answers import SO
 from proctor_judging.matching.question_words import MOST_CHARACTERS, echo
 from proctor_judging.matching.sentences import GUESS, OTHERS_SAY
 from proctor_judging.matching.span_model import Language, ReplySpan, weigh
+from proctor_judging.matching.stated_words import shorter_names
 from proctor_judging.matching.text import FENCED, tidy
 
 WeighedSpans = dict[str, tuple[ReplySpan, float]]  # by their text
 MEASURED = ("amount", "moment")
 TIMES = {"en": 10, "zh": 6}  # as probable must another span be
+TIMES_OF_FIRST = 3  # in English, of a span in the first sentence, where the claim is in none
 LEAST_UNSTATED = {"en": 2.0, "zh": 0.5}  # with less, a claim that no span says holds
 LONGEST = 600  # characters of a reply that is weighed: the time grows with its spans
 LEAST_SURE = 0.3  # with less, a span is claimed nowhere
@@ -69,6 +71,11 @@ NEAR = compile_later(
     r"\b(?:near|nearly|almost|outside|beyond|before|after|until|since|over|under|above|below|north|south|east|west|opposite|except|without|former|formerly|ex|half|anti)[- ](?:of )?(?:the )?$|^(?:it|this|that|these|those|they|he|she|there) (?:is|are|was|were)\b"
 )
 REMARK = compile_later(r"\s*[.!;:(–—\n。！；]")  # after a claim that comes first
+LONE = compile_later(r"[\w$€£%.'’&-]+(?: [\w%.'’&-]+){0,4}")
+SLIP = compile_later(r"(?i)\b(?:wait|sorry|oops|hmm|actually|or)\b|[?!]")
+UNTOLD = compile_later(
+    r"(?i)(?:(?:unfortunately|sorry),? )?(?:the|that|this|your) (?:\w+ )?(?:text|passage|document|article|note|table|paragraph|source|report|message|e-?mail|log|file|record)s? (?:does|do|did)(?: not|n['’]t) (?:actually |explicitly )?(?:say|mention|state|specify|tell|show|give|indicate)(?: us| me)?(?: anything about)? (?:when|who|whom|whose|what|which|where|why|how|whether|if|any)\b[^,;:.!?]{0,100}(?:[.!](?! (?:but|however|still|that said|though|it was|it is)\b)|$)"
+)
 LIST = compile_later(r", |，|、| and |和|及")
 
 
@@ -80,8 +87,14 @@ def read_weighed_claims(reply: str, question: str = "", *, guesses: bool = False
     ['John Major']
     """
     asked = read_asked(question)
+    is_english = not HAN_WORD.search(question + reply)
+    if is_english and _is_untold(reply, asked):
+        return Claims(reply.strip())
+    reply = without_asides(reply, asked) if is_english else reply
     reply = without_other_things(_as_asked(reply, asked), asked, question)
     claims = read_claims(reply, question, guesses=guesses)
+    if not claims.readings and (forms := _lone_answer(claims, reply, question, asked)):
+        return msgspec.structs.replace(claims, readings=(Claim(forms),))
     is_silent = not claims.readings and DECLINES.search(reply) is not None
     if guesses or len(reply) > LONGEST or is_silent or _is_firm(claims, reply, question, asked):
         return claims
@@ -95,6 +108,27 @@ def _as_asked(reply: str, asked: QuestionForm) -> str:
     if asked.kind != "amount":
         return reply
     return A_TIME.sub(r"\1 1 ", THOUSANDS.sub(lambda number: f"{float(number[1]) * 1000:.0f}", reply))
+
+
+def _is_untold(reply: str, asked: QuestionForm) -> bool:
+    """True if a reply begins with a text that does not say what is asked, and what follows says less of it."""
+    untold, said = UNTOLD.match(reply.strip()), echo(asked.clause.partition(",")[0])
+    if asked.kind == "truth" or untold is None:
+        return False
+    return len(said & echo(untold[0])) > len(said & echo(untold.string[untold.end() :]))
+
+
+def _lone_answer(claims: Claims, reply: str, question: str, asked: QuestionForm) -> tuple[str, ...]:
+    """Return the forms of a reply that is a few words of the kind that is asked for; () without them."""
+    lone = tidy(claims.given or "")
+    if LONE.fullmatch(lone) is None or SLIP.search(reply) or not is_lone_answer(lone, asked, question):
+        return ()
+    is_part = claims.given not in (reply.strip(), final_answer(reply))
+    if asked.kind in MEASURED:
+        said = claimed_forms(ANNOUNCED.format(given=lone), question)
+        return (lone, *said) if is_part and is_value(lone) else ()
+    names = shorter_names([lone], asked)
+    return (lone, *names) if is_part or names else ()
 
 
 def _weigh_han(claims: Claims, reply: str, question: str) -> Claims:
@@ -197,7 +231,10 @@ def _more_probable(claims: Claims, spans: WeighedSpans, reply: str, language: La
         is_within = probability < LEAST_UNSTATED[language] or any(
             text in _plain(form) for form in claims.readings[0].forms
         )
-    holds = is_within or sum(spans[form][1] for form in stated) * TIMES[language] >= probability
+    is_name = not any(map(str.isdigit, best.text)) and "\n" not in reply.strip()
+    is_later = is_name and best.sentence == 0 and all(spans[form][0].sentence for form in stated)
+    times = TIMES_OF_FIRST if language == "en" and is_later else TIMES[language]
+    holds = is_within or sum(spans[form][1] for form in stated) * times >= probability
     return None if holds else best
 
 

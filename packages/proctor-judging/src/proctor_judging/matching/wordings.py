@@ -12,7 +12,7 @@ MOST_WORDS = 3
 MOST_PREPOSITIONS = 2  # from Paris is not to Paris
 ARTICLE = compile_later(r"^(?:the|an?|some) (?=\S)", re.IGNORECASE)
 PREPOSITION = compile_later(
-    r"^(?:to|at|in|on|from|by|with|for|of|because of|due to|because|using|that|it(?:['’]s| is| was)) (?=[^\W\d])",
+    r"^(?:to|at|in|on|from|by|with|for|of|because of|due to|because|using|that|it(?:['’]s| is| was)) (?=[^\W\d])|^(?:at|on) (?=\d)",
     re.IGNORECASE,
 )
 PLACE_LEFT = compile_later(r"(?:from|without) ", re.IGNORECASE)
@@ -23,6 +23,7 @@ ABOUT_WORDS = compile_later(
 )
 PLURALS = (
     (compile_later(r"(?<=[a-z]{2})ies$"), "y"),
+    (compile_later(r"(?<=bacteri)(?:a|um)$|(?:(?<=criteri)|(?<=mitochondri)|(?<=phenomen))(?:a|on)$"), ""),
     (compile_later(r"(?<=[a-z](?:ch|sh|ss))es$|(?<=[a-z]x)es$"), ""),
     (compile_later(r"(?<=[a-z]{2}[^\Wsui])s$"), ""),
 )

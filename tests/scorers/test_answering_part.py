@@ -1,0 +1,55 @@
+"""What stands beside an answer is not the answer: what follows from it, its parts, who made it, what a text does not tell."""
+
+import pytest
+
+from proctor.core.sample import Sample
+from proctor.core.score import Score
+from proctor.core.trajectory import Trajectory
+from proctor_judging.scorers.answer import answer
+
+
+def points(question: str, reply: str, target: str) -> float | None:
+    score = answer(Sample.ask("q", question, target=target), Trajectory.of(reply))
+    return score.points / score.out_of if isinstance(score, Score) else None
+
+
+@pytest.mark.parametrize(
+    ("question", "reply", "right", "wrong"),
+    [
+        ("How much is a 15% tip on a $60 bill?", "A 15% tip on $60 comes to $9, so you'd pay $69.", "$9", "$69"),
+        ("Which side do people keep to in Malta?", "In Malta you keep left, so remember to look right first.", "left", "right"),
+        ("How many players has a team?", "A team has 7 players: six in the field plus one in goal.", "7", "6"),
+        ("How many boys are in the club?", "There are 9 children: 4 girls and 5 boys.", "5", "9"),
+        ("How many hours are in two days?", "2 × 24 = 48 hours", "48", "24"),
+        ("What is the minimum age to vote?", "16, set by an amendment in 2007. Before that it was 18.", "16", "2007"),
+        ("Who wrote 'Emma'?", "Jane Austen, 1815.", "Austen", "1815"),
+        ("Who was the chancellor then?", "Willy Brandt. He took over from Kurt Kiesinger in 1969.", "Willy Brandt", "Kurt Kiesinger"),
+        ("Which film won the award in 2019?", "*Roma*, directed by Alfonso Cuarón, took it in 2019.", "Roma", "Alfonso Cuarón"),
+        ("Who directed the film?", "*Roma*, directed by Alfonso Cuarón, took it in 2019.", "Alfonso Cuarón", "Roma"),
+        ("What is the Italian for 'good night'?", "Buonanotte (sometimes written as two words). Use *buonasera* for \"good evening\".", "buonanotte", "buonasera"),
+        ("Why is the sea salty?", "Because of eroded rock: rain washes it down, so salt comes from every river.", "eroded rock", "every river"),
+        ("Who is the oldest of the three?", "Ann is older than Ben, so the order is Ann, Ben, Carl. The oldest is Ann.", "Ann", "Ben"),
+        ("When did the Titanic sink?", "The ship sank early on 15 April 1912, after striking an iceberg on 14 April.", "April 15, 1912", "14 April"),
+        ("When does the last bus leave?", "The note doesn't say when the last bus leaves. It only says that the first is at 7 am.", "not stated", "7 am"),
+        ("Which language is it?", "By number, it's Mandarin Chinese (over 900 million).", "Mandarin Chinese", "over 900 million"),
+    ],
+)  # fmt: skip
+def test_what_stands_beside_an_answer_is_not_claimed(question: str, reply: str, right: str, wrong: str) -> None:
+    assert points(question, reply, right) == 1
+    assert points(question, reply, wrong) != 1
+
+
+@pytest.mark.parametrize(
+    ("question", "reply", "target"),
+    [
+        ("How much do I pay with a 15% tip on $60?", "The tip is $9, so you'd pay $69.", "$9"),
+        ("How much is a 15% tip on a $60 bill?", "A 15% tip may be $9, so you'd pay $69.", "$9"),
+        ("Who was the chancellor then?", "Perhaps Willy Brandt. He took over in 1969.", "Willy Brandt"),
+        ("Who was the chancellor then?", "Not Willy Brandt. He took over in 1969.", "Brandt"),
+        ("When does the last bus leave?", "The note doesn't say. Some say at 7 am.", "7 am"),
+        ("What is the minimum age to vote?", "Some people say 18, set by law. It is 16.", "18"),
+        ("Why is the sea salty?", "Because of whales? No, because of rock.", "whales"),
+    ],
+)
+def test_a_guess_a_denial_or_what_was_not_asked_is_not_right(question: str, reply: str, target: str) -> None:
+    assert points(question, reply, target) != 1
