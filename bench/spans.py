@@ -63,8 +63,8 @@ class Labelled(msgspec.Struct, frozen=True):
 
 def read_rows(language: Language) -> Iterator[Row]:
     """Yield the replies of all hands, one for all pairs with the same question and answer."""
-    for corpus in sorted((DATA / "replies").iterdir()):
-        yield from _of_file(corpus.name, corpus / f"answer_{language}.jsonl", language)
+    for file in sorted((DATA / "replies").glob(f"*/answer_{language}.jsonl")):
+        yield from _of_file(file.parent.name, file, language)
     for file in sorted((DATA / "held_out").glob("answer_*.jsonl")):
         yield from _of_file("held_out", file, language, WEIGHT_OF_HELD_OUT)
     if language == "zh":

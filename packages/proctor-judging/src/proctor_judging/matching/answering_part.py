@@ -128,7 +128,7 @@ def without_other_things(reply: str, asked: QuestionForm, question: str) -> str:
 
 
 def _asked_row(lines: Sequence[str], asked: QuestionForm, question: str) -> str:
-    """Return what stands beside the one label of which the question has all words, or the initials, where each line has a label; else ''."""
+    """Return the value of the one label of which the question has all words, or the initials, where each line has a label; else ''."""
     rows = [match.groups() for line in lines if (match := ROW.fullmatch(line.rstrip(".;"))) is not None]
     if any(ROW.fullmatch(line) is None for line in lines[1:]) or any(_has_verb(label) for label, _ in rows):
         return ""
