@@ -168,8 +168,8 @@ def listed(reply: str) -> tuple[str, ...]:
     """
     lines = [line for line in reply.splitlines() if line.strip()]
     at = next((number for number, line in enumerate(lines) if ITEM.match(line)), 0)
-    heading = lines[at - 1]
-    if not at or not INTRODUCES.search(heading) or EXPLAINS.search(heading) or GUESS.search(heading):
+    heading = lines[at - 1] if at else ""
+    if not INTRODUCES.search(heading) or EXPLAINS.search(heading) or GUESS.search(heading):
         return ()
     items = [line for line in lines[at:] if ITEM.match(line)]
     rest = lines[at + len(items) :]
