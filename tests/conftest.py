@@ -1,12 +1,14 @@
 """Keep tests apart from a person's own runs, keys and language; in CI, make an unexpected skip a failure."""
 
 import asyncio
+import atexit
 import functools
 import gc
 import itertools
 import linecache
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -61,8 +63,12 @@ def has_memory_for_files() -> bool:
     return not is_closed and found.f_bavail * found.f_frsize >= ROOM
 
 
-if "TMPDIR" not in os.environ and has_memory_for_files():  # where nothing waits for a disk
-    os.environ["TMPDIR"] = tempfile.tempdir = str(MEMORY)
+if (
+    "TMPDIR" not in os.environ and has_memory_for_files()
+):  # where nothing waits for a disk; workers are told by the variable
+    os.environ["TMPDIR"] = tempfile.tempdir = tempfile.mkdtemp(prefix="t", dir=MEMORY)
+    Path(tempfile.tempdir).chmod(0o711)  # servers and boxes of other users are in it
+    atexit.register(shutil.rmtree, tempfile.tempdir, ignore_errors=True)
 
 hypothesis.settings.register_profile("dev", deadline=None)
 hypothesis.settings.register_profile("ci", deadline=None, derandomize=True)

@@ -119,7 +119,7 @@ STRANGERS = {  # of stranger_a to _l, _y and _z; what a corpus has no replies fo
 }
 
 UNREAD = {  # hands, and the least recall of all right replies and of those with a score
-    "answer_en": ("g k l cc dd ee", 0.7, 0.85),
+    "answer_en": ("g k l cc dd ee", 0.78, 0.88),
     "answer_zh": ("g k l aa bb cc", 0.83, 0.9),
     "choice": ("g k l aa bb cc", 0.95, 0.95),
     "blanks": ("g k l aa bb cc", 0.94, 0.94),
@@ -179,7 +179,7 @@ def test_replies_that_nobody_read_and_nothing_was_fitted_to_are_scored_right_or_
     assert figures.precision >= 0.98
     assert figures.recall >= recall
     assert figures.recall_of_scored >= recall_of_scored
-    assert figures.unscored_right / right <= 0.11
+    assert figures.unscored_right / right <= (0.12 if simulated.long else 0.11)
     assert figures.unscored_wrong / wrong <= 0.06
 
 
