@@ -160,7 +160,7 @@ def _second_step(sentences: Sequence[str], asked: QuestionForm) -> str:
 
 
 def _roots(text: str) -> set[str]:
-    return {word.rstrip("ed") for word in echo(text)}
+    return {word.removesuffix("d").removesuffix("e") for word in echo(text)}
 
 
 def without_asides(reply: str, asked: QuestionForm) -> str:
