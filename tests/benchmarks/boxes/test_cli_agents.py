@@ -111,8 +111,9 @@ class TestInABox:
         monkeypatch.setenv("TEST_KEY", KEY)
         self.provider = provider
         with TemporaryDirectory() as folder:  # that of a test is closed to the users of boxes
-            self.programs = Path(folder)
-            self.programs.chmod(0o755)
+            Path(folder).chmod(0o755)
+            self.programs = Path(folder) / "programs"
+            self.programs.mkdir(0o755)
             (self.programs / "claude").write_text(PROGRAM, "utf-8")
             (self.programs / "claude").chmod(0o755)
             yield

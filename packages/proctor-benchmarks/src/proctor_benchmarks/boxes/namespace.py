@@ -151,6 +151,8 @@ class Namespace:
         if self._shared_memory_bytes:
             command += ["--perms", "1777", "--size", str(self._shared_memory_bytes), "--tmpfs", "/dev/shm"]  # noqa: S108
         for inside, outside in self._mounted.items():
+            for parent in [*Path(inside).parents][-2::-1]:  # else they are closed to the other users of the box
+                command += ["--perms", "0755", "--dir", str(parent)]
             command += ["--ro-bind", outside, inside]
         for path in (*closed_folders(), *_HIDDEN):  # what walks over all files is to meet no error
             command += ["--tmpfs", path, "--remount-ro", path] if Path(path).is_dir() else []
