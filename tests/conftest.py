@@ -24,6 +24,7 @@ import pytest
 import simulated
 
 from proctor.api.sources import git_state
+from proctor.cli import words
 from proctor.runtime.garbage import gc_paused
 from seconds import Seconds, dearest_first
 
@@ -243,10 +244,11 @@ class UnexpectedSkips:
 
 @pytest.fixture(autouse=True)
 def _own_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Each test has a default store of its own; the cache of downloads stays the person's, and is shared."""
+    """Each test has a default store of its own, and no language; the cache of downloads stays the person's, and is shared."""
     with pytest.MonkeyPatch.context() as patch:
         folder = make_folder(tmp_path_factory, "store-")
         patch.setenv("PROCTOR_STORE", str(folder / "runs.db"))
+        patch.setattr(words, "_chosen", None)  # a command that is run in this process chooses one
         patch.setattr(sys, "path", list(sys.path))  # a person's agent brings its folder
         yield
 

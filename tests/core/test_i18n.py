@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from proctor.cli import words
 from proctor.core.sentence import Sentence, say
 from proctor.i18n import language, speak
 
@@ -73,3 +74,10 @@ def test_what_the_system_says_of_a_file_is_translated_and_a_text_of_others_is_no
     assert speak(sentence, "zh") == "无法读取 x：它是目录。"
     assert speak(sentence, "en") == "x cannot be read: Is a directory."
     assert "Runs" in speak(say("{path} cannot be read: {error}.", path="x", error="Runs"), "zh")
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_no_test_speaks_the_language_that_the_one_before_it_chose(number: int) -> None:
+    assert words.lang() == "en"
+    words.choose("zh")
+    assert words.lang() == "zh"
