@@ -1,16 +1,7 @@
-"""What stands beside an answer is not the answer: what follows from it, its parts, who made it, what a text does not tell."""
+"""What is said next to an answer is not the answer: what follows from it, its parts, who made it, what a text does not tell."""
 
 import pytest
-
-from proctor.core.sample import Sample
-from proctor.core.score import Score
-from proctor.core.trajectory import Trajectory
-from proctor_judging.scorers.answer import answer
-
-
-def points(question: str, reply: str, target: str) -> float | None:
-    score = answer(Sample.ask("q", question, target=target), Trajectory.of(reply))
-    return score.points / score.out_of if isinstance(score, Score) else None
+from answer_points import points
 
 
 @pytest.mark.parametrize(
@@ -34,7 +25,7 @@ def points(question: str, reply: str, target: str) -> float | None:
         ("Which language is it?", "By number, it's Mandarin Chinese (over 900 million).", "Mandarin Chinese", "over 900 million"),
     ],
 )  # fmt: skip
-def test_what_stands_beside_an_answer_is_not_claimed(question: str, reply: str, right: str, wrong: str) -> None:
+def test_what_is_next_to_an_answer_is_not_claimed(question: str, reply: str, right: str, wrong: str) -> None:
     assert points(question, reply, right) == 1
     assert points(question, reply, wrong) != 1
 
@@ -53,3 +44,54 @@ def test_what_stands_beside_an_answer_is_not_claimed(question: str, reply: str, 
 )
 def test_a_guess_a_denial_or_what_was_not_asked_is_not_right(question: str, reply: str, target: str) -> None:
     assert points(question, reply, target) != 1
+
+
+@pytest.mark.parametrize(
+    ("question", "reply", "target"),
+    [
+        ("Why did the job fail?", "The job did not fail because of a timeout.", "a timeout"),
+        ("这件衣服多少钱？", "价格99元起。", "99元"),
+        ("这件衣服多少钱？", "现在买省了99元。", "99元"),
+        ("这件衣服多少钱？", "两件99元。", "99元"),
+        ("What is the price?", "Prices start at $20.", "$20"),
+        ("What is the price?", "The price was $20 before.", "$20"),
+        ("How much is one ticket?", "You save $20.", "$20"),
+        ("Can I return it?", "If it is unopened, you can return it.", "yes"),
+        ("可以退货吗？", "如果未拆封，可以退货。", "可以"),
+        ("Is the drink safe?", "It is safe only when cold.", "yes"),
+        ("Can dogs eat grapes?", "They can eat apples.", "yes"),
+        ("Who can open the safe?", "Ann could open it, or maybe Bob.", "Ann"),
+        ("Who treats her?", "Dr. Adams or Prof. Brown treats her.", "Adams"),
+        ("Who is the owner?", "Ann Lee or Bo Kim.", "Lee"),
+        ("What is the status of the order?", "Expected status: shipped", "shipped"),
+        ("When was it built?", "It was planned for 1920.", "1920"),
+        ("Which hosts are affected?", "Not affected:\n- web-1\n- web-2", "web-1, web-2"),
+        ("How much is the fee?", "The fee is $30, but I'm not sure.", "$30"),
+        ("手续费多少？", "手续费是30元，不过我不太确定。", "30元"),
+        ("Who is the new CEO?", "Rumour has it that the new CEO is Bo Kim.", "Bo Kim"),
+        ("谁是新任经理？", "有传言说新任经理是张三。", "张三"),
+    ],
+)
+def test_what_words_next_to_a_claim_leave_open_or_give_to_something_else_is_not_right(
+    question: str, reply: str, target: str
+) -> None:
+    assert points(question, reply, target) != 1
+
+
+@pytest.mark.parametrize(
+    ("question", "reply", "target"),
+    [
+        ("Why did the job fail?", "It did not finish because the disk was full.", "the disk was full"),
+        ("How much do two tickets cost?", "Two tickets cost $20.", "$20"),
+        ("How much do I save?", "You save $20.", "$20"),
+        ("两件多少钱？", "两件99元。", "99元"),
+        ("这件衣服能省多少钱？", "省了99元。", "99元"),
+        ("Can I return it if it is unopened?", "If it is unopened, you can return it.", "yes"),
+        ("Is the drink safe?", "Yes, if it is cold.", "yes"),
+        ("Can dogs eat grapes?", "They can eat them.", "yes"),
+        ("What is the largest bone?", "The femur, or thigh bone, is the largest bone.", "thigh bone"),
+        ("What is the expected status?", "Expected status: shipped", "shipped"),
+    ],
+)
+def test_the_same_words_settle_a_question_for_just_that(question: str, reply: str, target: str) -> None:
+    assert points(question, reply, target) == 1

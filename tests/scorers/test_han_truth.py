@@ -1,12 +1,9 @@
 """Chinese questions for yes or no, their replies and their targets, in the forms that people write; and for each, what stays refused."""
 
 import pytest
+from answer_points import points
 
-from proctor.core.sample import Sample
-from proctor.core.score import Score
-from proctor.core.trajectory import Trajectory
 from proctor_judging.matching.asked import read_asked
-from proctor_judging.scorers.answer import answer
 
 QUESTIONS = (
     "编号7的书能否续借？",
@@ -102,11 +99,6 @@ TARGETS = (
     ("进水后应该充电吗？", "不应该，先擦干。", "不应该", "应该"),
     ("澳洲的首都是悉尼吗？", "不是的，是堪培拉。", "不是", "是悉尼"),
 )
-
-
-def points(question: str, reply: str, target: str) -> float | None:
-    score = answer(Sample.ask("reply", question, target=target), Trajectory.of(reply))
-    return score.points if isinstance(score, Score) else None
 
 
 @pytest.mark.parametrize("question", QUESTIONS)

@@ -3,14 +3,11 @@
 import itertools
 
 import pytest
+from answer_points import points
 
-from proctor.core.sample import Sample
-from proctor.core.score import Score
-from proctor.core.trajectory import Trajectory
 from proctor_judging.matching.noun_phrases import noun_phrases, read_tokens
 from proctor_judging.matching.phrase_answers import read_phrase
 from proctor_judging.matching.question_gap import read_gap
-from proctor_judging.scorers.answer import answer
 
 # question, its clause with {} where the answer is, answers, something else of the same kind
 QUESTIONS = [
@@ -55,11 +52,6 @@ FORMS = [
 ]
 
 
-def _points(question: str, reply: str, target: str) -> float | None:
-    score = answer(Sample.ask("s", question, target=target), Trajectory.of(reply))
-    return score.points if isinstance(score, Score) else None
-
-
 GRID = [
     (question, form.format(short=right, sentence=sentence, lower=sentence[:1].lower() + sentence[1:] if sentence[:1] != right[:1] else sentence, other=other), right.strip("`"), other)
     for (question, clause, answers, other), form in itertools.product(QUESTIONS, FORMS)
@@ -69,12 +61,12 @@ GRID = [
 
 
 def test_most_forms_of_most_questions_are_read() -> None:
-    accepted = [_points(question, reply, right) == 1 for question, reply, right, _ in GRID]
+    accepted = [points(question, reply, right) == 1 for question, reply, right, _ in GRID]
     assert sum(accepted) >= 0.97 * len(accepted)
 
 
 def test_what_a_reply_only_mentions_is_never_accepted() -> None:
-    wrong = [(reply, other) for question, reply, _, other in GRID if _points(question, reply, other) == 1]
+    wrong = [(reply, other) for question, reply, _, other in GRID if points(question, reply, other) == 1]
     assert wrong == []
 
 
@@ -122,7 +114,7 @@ def test_what_a_reply_only_mentions_is_never_accepted() -> None:
     ],
 )  # fmt: skip
 def test_the_phrase_in_the_gap_is_claimed(question: str, reply: str, right: str) -> None:
-    assert _points(question, reply, right) == 1
+    assert points(question, reply, right) == 1
 
 
 @pytest.mark.parametrize(
@@ -157,7 +149,7 @@ def test_the_phrase_in_the_gap_is_claimed(question: str, reply: str, right: str)
     ],
 )
 def test_a_clause_that_denies_doubts_or_compares_claims_nothing(question: str, reply: str, mentioned: str) -> None:
-    assert _points(question, reply, mentioned) != 1
+    assert points(question, reply, mentioned) != 1
 
 
 def test_a_list_is_claimed_as_a_whole() -> None:

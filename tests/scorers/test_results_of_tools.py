@@ -1,22 +1,13 @@
 """Replies that report what a tool returned, or what two steps led to: rows, lists, reasons, titles, and what was not there."""
 
 import pytest
-
-from proctor.core.sample import Sample
-from proctor.core.score import Score
-from proctor.core.trajectory import Trajectory
-from proctor_judging.scorers.answer import answer
+from answer_points import points
 
 TICKET = "Ticket 77\nStatus: open\nPriority: high\nAssignee: Jo Lind"
 HOSTS = "db-01 → 10.4.0.21\ndb-02 → 10.4.0.22"
 FLIGHTS = "Outbound: BA 902 on 4 July. Return: BA 907 on 11 July."
 OUTAGE = "Affected services:\n* Checkout\n* Search\n\nLogin was not affected."
 SOUP = "The soup contains celery and milk. It doesn't contain gluten or nuts."
-
-
-def points(question: str, reply: str, target: str) -> float | None:
-    score = answer(Sample.ask("q", question, target=target), Trajectory.of(reply))
-    return score.points / score.out_of if isinstance(score, Score) else None
 
 
 @pytest.mark.parametrize(

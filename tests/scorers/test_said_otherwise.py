@@ -1,18 +1,10 @@
 """The same answer said in another form is right; another answer, a guess or a condition in the same form is not."""
 
 import pytest
+from answer_points import points
 
-from proctor.core.sample import Sample
-from proctor.core.score import Score
-from proctor.core.trajectory import Trajectory
 from proctor_judging.matching.replies import match_claim
 from proctor_judging.matching.verdict import AnswerOptions
-from proctor_judging.scorers.answer import answer
-
-
-def points(question: str, reply: str, target: str) -> float | None:
-    score = answer(Sample.ask("q", question, target=target), Trajectory.of(reply))
-    return score.points / score.out_of if isinstance(score, Score) else None
 
 
 @pytest.mark.parametrize(

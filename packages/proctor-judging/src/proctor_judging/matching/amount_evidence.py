@@ -11,7 +11,7 @@ import msgspec
 
 from proctor_judging.matching.asked import MEASURES
 from proctor_judging.matching.patterns import compile_later
-from proctor_judging.matching.question_words import EMPTY_WORDS, MOST_CHARACTERS, echo, interrogative, stem
+from proctor_judging.matching.question_words import EMPTY_WORDS, HAN_LETTER, MOST_CHARACTERS, echo, interrogative, stem
 
 LEAST_LEAD = 1.0  # of the best amount over another one, in weights of words
 HEAD, OTHER, HAN_PAIR_WEIGHT, HAN_WEIGHT = 1.0, 2.0, 2.0, 1.0
@@ -38,7 +38,6 @@ PARTICLE = compile_later(
     re.IGNORECASE,
 )
 WORD = compile_later(r"[^\W_\u3400-\u9fff]+")
-HAN_WORD = compile_later(r"[\u3400-\u9fff]")
 PAIR = compile_later(r"(?=([\u3400-\u9fff]{2}))")
 SPLIT = compile_later(
     r"\b(?:and|but|while)\b|\b(?:with|for|in|of|to|from|at|against|after|before|than|out of)\b|[，、和与的中里]"
@@ -134,7 +133,7 @@ def words_of(text: str) -> set[str]:
         for word in WORD.findall(text)
         if word.casefold() not in EMPTY_WORDS - TELLING
     }
-    return words | set(HAN_WORD.findall(text)) - EMPTY_WORDS | set(PAIR.findall(text)) | set(PARTICLE.findall(text))
+    return words | set(HAN_LETTER.findall(text)) - EMPTY_WORDS | set(PAIR.findall(text)) | set(PARTICLE.findall(text))
 
 
 def _has(text: str, words: set[str], word: str) -> bool:

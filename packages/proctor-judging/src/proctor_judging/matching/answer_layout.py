@@ -13,7 +13,7 @@ from proctor_judging.matching.asked import QuestionForm
 from proctor_judging.matching.noun_phrases import first_verb, read_tokens
 from proctor_judging.matching.number_words import with_digits
 from proctor_judging.matching.patterns import compile_later
-from proctor_judging.matching.question_words import HAN, echo
+from proctor_judging.matching.question_words import HAN, HAN_LETTER, echo
 from proctor_judging.matching.sentences import CONCLUDES, CONTRAST, COPULA, GUESS, INSERTED, ITEM, OTHERS_SAY, split
 from proctor_judging.matching.text import negations
 
@@ -33,7 +33,6 @@ CODE = compile_later(
 )
 SPAN_OF_CODE = compile_later(r"(?<!`)`([^`\n]{1,80})`(?!`)")
 COMPLEXITY = compile_later(r"[OoΘΩ]\([^()]*(?:\([^()]*\))?[^()]*\)")
-HAN_LETTER = compile_later(f"[{HAN}]")
 DIGIT = compile_later(r"\d")
 EXAMPLE = compile_later(r"(?:例如|比如|譬如)[:：]?\W*$")
 INTRODUCES = compile_later(r"[:：]\W*$")
@@ -169,7 +168,7 @@ def listed(reply: str) -> tuple[str, ...]:
     lines = [line for line in reply.splitlines() if line.strip()]
     at = next((number for number, line in enumerate(lines) if ITEM.match(line)), 0)
     heading = lines[at - 1] if at else ""
-    if not INTRODUCES.search(heading) or EXPLAINS.search(heading) or GUESS.search(heading):
+    if not INTRODUCES.search(heading) or EXPLAINS.search(heading) or GUESS.search(heading) or negations(heading):
         return ()
     items = [line for line in lines[at:] if ITEM.match(line)]
     rest = lines[at + len(items) :]

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from functools import partial
 
 from proctor_judging.matching.asked import QuestionForm
-from proctor_judging.matching.noun_phrases import first_verb, read_tokens
+from proctor_judging.matching.noun_phrases import first_verb, has_verb, read_tokens
 from proctor_judging.matching.number_words import with_digits
 from proctor_judging.matching.offered_options import offered
 from proctor_judging.matching.patterns import compile_later
-from proctor_judging.matching.question_words import HAN, MOST_CHARACTERS, echo, stem
+from proctor_judging.matching.question_words import HAN, HAN_LETTER, MOST_CHARACTERS, echo, stem
 from proctor_judging.matching.sentences import CONCLUDES, COURTESY, GUESS, QUESTION, corrected, pieces
 from proctor_judging.matching.text import negations
 
@@ -44,7 +44,6 @@ DESCRIBED = compile_later(  # the capital of the country where it is
 )
 RELATIVE = compile_later(r", (?=(?:which|who|whose)\b|\w+(?:ed|en) by\b)|,? and (?=(?:its|his|her|their)\b)")
 OWNED, DOES = compile_later(r"^(?:whose|its|his|her|their)\b"), compile_later(r"^(?:which|who)\b|^(?=\w+(ed|en) by\b)")
-HAN_LETTER = compile_later(f"[{HAN}]")
 EFFECT = compile_later(
     r"(?i),([\"”'’]?) so (?:(?:you|they|we|I)(?:['’](?:d|ll)| would| will| may| should| need| must)|remember|make sure|be sure|please|don['’]t|keep|always|try|plan|check|look)\b[^.!?]*"
 )
@@ -130,17 +129,13 @@ def without_other_things(reply: str, asked: QuestionForm, question: str) -> str:
 def _asked_row(lines: Sequence[str], asked: QuestionForm, question: str) -> str:
     """Return the value of the one label of which the question has all words, or the initials, where each line has a label; else ''."""
     rows = [match.groups() for line in lines if (match := ROW.fullmatch(line.rstrip(".;"))) is not None]
-    if any(ROW.fullmatch(line) is None for line in lines[1:]) or any(_has_verb(label) for label, _ in rows):
+    if any(ROW.fullmatch(line) is None for line in lines[1:]) or any(has_verb(label) for label, _ in rows):
         return ""
     initials = "".join(word[0] for word in question.upper().split())
     named = [
         value for label, value in rows if set() < echo(label) <= asked.stems or (label.isupper() and label in initials)
     ]
     return named[0].strip("*`") if len(named) == 1 and not DERIVES.search(named[0]) else ""
-
-
-def _has_verb(text: str) -> bool:
-    return first_verb(read_tokens(text)) is not None
 
 
 def _second_step(sentences: Sequence[str], asked: QuestionForm) -> str:

@@ -33,7 +33,7 @@ from proctor_judging.matching.phrase_answers import read_phrase
 from proctor_judging.matching.phrase_forms import named_again
 from proctor_judging.matching.plain_prose import plain_prose
 from proctor_judging.matching.quantities import read_quantity
-from proctor_judging.matching.question_words import MOST_CHARACTERS, echo, stem
+from proctor_judging.matching.question_words import HAN_LETTER, MOST_CHARACTERS, echo, stem
 from proctor_judging.matching.ranges import read_span
 from proctor_judging.matching.reply_text import plain_reply
 from proctor_judging.matching.sentences import (
@@ -93,7 +93,6 @@ WITH_SYMBOL = compile_later(r"[^\W\d_][\w ]{0,40}\s?[(（][A-Za-z\u3400-\u9fff]{
 MEASURED = compile_later(r"(.{1,80}?[\d}π)])\s?([^\W\d_]{1,12}(?:\^[23])?)")
 VERBS = ("是", "叫", "读", "念", "用", "呈", "选", "在")  # before the value of a reply
 LETTER = compile_later("[A-Za-z]")
-HAN_WORD = compile_later(r"[\u3400-\u9fff]")
 ROUGHLY = compile_later(r"(?:approximately|around|roughly)\s", re.IGNORECASE)
 PROSE = compile_later(r"(?<!\\)\b(?!arc)[a-z]{5,}\b(?!\s?\()")  # a word, no function
 FOR_WHOM = compile_later(r"\b(?:for|among|between|in an?|every|within) $", re.IGNORECASE)
@@ -192,7 +191,7 @@ def read_claims(reply: str, question: str = "", *, guesses: bool = False) -> Cla
         return Claims(None, (Claim((either[1],)), Claim((either[2],))))
     given, whole = final_answer(reply), reply.strip()
     reply = without_examples(plain_reply(reply))
-    if (given is None or given == whole) and HAN_WORD.search(reply) is None and question:
+    if (given is None or given == whole) and HAN_LETTER.search(reply) is None and question:
         part = answering_part(reply, read_asked(question), question)
         given, whole, reply = (given, whole, reply) if part == reply else (part, part, part)
     is_whole = given == whole
@@ -227,7 +226,7 @@ def read_claims(reply: str, question: str = "", *, guesses: bool = False) -> Cla
 def _phrase(reply: str, asked: QuestionForm, question: str) -> tuple[Claim, ...]:
     """Return the claim of an English reply that chooses an option of its question, or has one clause that fills the gap in it."""
     worded = asked.kind in ("words", "") or (asked.kind == "amount" and AMOUNT.search(asked.clause) is None)
-    if not worded or HAN_WORD.search(reply) is not None or (asked.several and listed(reply)):
+    if not worded or HAN_LETTER.search(reply) is not None or (asked.several and listed(reply)):
         return ()
     sentences = [sentence for sentence in statements(reply) if not DENIED.fullmatch(sentence)]
     if option := chosen_option(sentences, asked, question):
@@ -241,7 +240,7 @@ def _phrase(reply: str, asked: QuestionForm, question: str) -> tuple[Claim, ...]
 def _event(reply: str, asked: QuestionForm) -> tuple[str, ...]:
     """Return the one clause that says why, or what happened, in an English reply, with and without what it adds at its end."""
     is_why, is_event = WHY.search(asked.clause), ASKS_EVENT.match(asked.clause)
-    if not (is_why or is_event) or reply.count("because") > 1 or HAN_WORD.search(reply):
+    if not (is_why or is_event) or reply.count("because") > 1 or HAN_LETTER.search(reply):
         return ()
     sentences = [sentence for sentence in statements(reply) if not DENIED.fullmatch(sentence)]
     causes = [cause for sentence in sentences if (cause := (CAUSE if is_why else FIRST_CLAUSE).search(sentence))]
@@ -265,7 +264,7 @@ def has_predicate(text: str) -> bool:
 def _of_lead(reply: str, question: str) -> tuple[Claim, ...]:
     """Return the claim of the first sentence of a long English reply, if it repeats most of the question: what follows explains it."""
     asked, sentences = read_asked(question), statements(reply, denials=True)
-    if HAN_WORD.search(reply) is not None or not sentences or any("=" in sentence for sentence in sentences):
+    if HAN_LETTER.search(reply) is not None or not sentences or any("=" in sentence for sentence in sentences):
         return ()
     lead = sentences[0]
     if asked.kind == "truth":
@@ -279,7 +278,7 @@ def _of_value(given: str, question: str) -> tuple[Claim, ...]:
     kind = read_asked(question).kind
     if kind == "truth" and (truth := truth_of(given)) is not None:
         return (Claim(truth=truth),)
-    if kind in ("amount", "moment") and HAN_WORD.search(given) is not None:
+    if kind in ("amount", "moment") and HAN_LETTER.search(given) is not None:
         return read_statements(HAN_ANNOUNCED.format(given=given), question)
     return ()
 
@@ -306,7 +305,7 @@ def _laid_out(reply: str, question: str) -> tuple[Claim, ...]:
         also = other_names(reply.partition(part)[2])
         forms = [*variants(part), *aliases(part), part.removesuffix("()"), *name_forms(part, question), *also]
         return (Claim(tuple(dict.fromkeys([*forms, *shorter_names(forms, asked)]))),)
-    if HAN_WORD.search(reply) is None:
+    if HAN_LETTER.search(reply) is None:
         return ()
     return read_statements(HAN_ANNOUNCED.format(given=part), question) or (Claim((part,)),)
 
@@ -323,7 +322,7 @@ def _with_equals(readings: tuple[Claim, ...], text: str) -> tuple[Claim, ...]:
 
 def _with_other_amounts(readings: tuple[Claim, ...], text: str) -> tuple[Claim, ...]:
     """Return a claim with the amount that the reply says is the same: 一年 of `365.25天，也就是一年`."""
-    if len(readings) != 1 or not readings[0].forms or HAN_WORD.search(text) is None:
+    if len(readings) != 1 or not readings[0].forms or HAN_LETTER.search(text) is None:
         return readings
     forms = readings[0].forms
     pairs = [match.groups() for match in SAME_AMOUNT.finditer(text[-MOST_CHARACTERS:])]
@@ -358,7 +357,7 @@ def read_statements(text: str, question: str = "") -> tuple[Claim, ...]:
             return (Claim((alone,)),)
         sentences, text = [alone], alone
     sentences = [sentence for sentence in sentences if not HEADING.fullmatch(sentence)] or sentences
-    if HAN_WORD.search(text) is None:
+    if HAN_LETTER.search(text) is None:
         sentences = [sentence for sentence in sentences if not DENIED.fullmatch(sentence)] or sentences
         if (first := read_comparison(sentences, asked)) is not None:
             return (Claim((first, ARTICLE.sub("", first))),)
@@ -370,7 +369,7 @@ def read_statements(text: str, question: str = "") -> tuple[Claim, ...]:
         return (Claim(named),)
     if (first := read_comparison(sentences, asked)) is not None:
         return (Claim((first, ARTICLE.sub("", first))),)
-    if asked.stems and HAN_WORD.search(text) is None:
+    if asked.stems and HAN_LETTER.search(text) is None:
         plain = plain_prose(sentences, asked)
         if plain != list(sentences):
             sentences, text = plain, ". ".join(plain)
@@ -505,7 +504,7 @@ def _formula(sentence: str, asked: QuestionForm) -> tuple[str, ...]:
 def _amounts(text: str, sentences: Sequence[str], question: str) -> Sequence[Amount] | None:
     """Return the amounts that may be the answer; None if the reply is not sure of them."""
     stated = stated_amounts(sentences, read_asked(with_digits(question)), question)
-    if not stated and read_asked(question).kind in ("amount", "moment") and HAN_WORD.search(text) is None:
+    if not stated and read_asked(question).kind in ("amount", "moment") and HAN_LETTER.search(text) is None:
         lone = read_amounts(with_digits(text), question)
         return lone if len(lone) == 1 else stated
     if stated and len(stated) > 1:

@@ -157,6 +157,10 @@ def first_verb(tokens: Sequence[Token]) -> int | None:
     return next(verbs, None)
 
 
+def has_verb(text: str) -> bool:
+    return first_verb(read_tokens(text)) is not None
+
+
 def says_otherwise(sentence: str, question: str) -> bool:
     """True if a question has a verb, and a sentence none of its verbs: `It came down`, asked when it fell."""
     verbs = {stem(token.text) for token in read_tokens(question) if token.kind == "verb"}

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from proctor_judging.matching.asked import TRUTH_OR, QuestionForm
-from proctor_judging.matching.noun_phrases import first_verb, read_tokens, small_words
+from proctor_judging.matching.noun_phrases import has_verb, small_words
 from proctor_judging.matching.patterns import compile_later
 from proctor_judging.matching.question_words import echo
 from proctor_judging.matching.sentences import CONCLUDES, CONTRAST, GUESS, OTHERS_SAY, SO
@@ -77,7 +77,7 @@ def chosen_option(sentences: Sequence[str], asked: QuestionForm, question: str) 
         return ""
     if any(degree.casefold() not in question.casefold() for degree in THAN.findall(sentence)):
         return ""  # smaller than the other, where the taller is asked for
-    says_which = first_verb(read_tokens(sentence)) is not None
+    says_which = has_verb(sentence)
     return _chosen(sentence, parts, negative=says_which and bool(negations(asked.clause)))
 
 

@@ -16,6 +16,7 @@ from proctor_judging.matching.noun_phrases import (
     SAYING,
     Token,
     first_verb,
+    has_verb,
     noun_phrases,
     read_tokens,
     says_otherwise,
@@ -177,7 +178,7 @@ def _is_labelled(sentence: str, gap: Gap) -> bool:
     """True if a short label before a colon has a word of the question: `Owner: Microsoft`, asked who owns it."""
     label = LABEL.match(sentence)
     words = label[1].lower().split() if label is not None else []
-    if not words or len(words) > LONGEST_LABEL or first_verb(read_tokens(" ".join(words))) is not None:
+    if not words or len(words) > LONGEST_LABEL or has_verb(" ".join(words)):
         return False
     return any(
         stem(word) in gap.stems or any(len(known) > 2 and word.startswith(known) for known in gap.stems)
@@ -278,15 +279,11 @@ def _without_remarks(clause: str, gap: Gap) -> str:
     pieces = COMMA.split(plain)
     if len(pieces) > 2 and _goes_on(pieces[2]) and _is_known(pieces[0], gap):
         pieces = [f"{pieces[0]} {pieces[2]}", *pieces[3:]]  # The ship, built in 1911, sank
-    while len(pieces) > 1 and _is_adjunct(read_tokens(pieces[0], gap.stems), any(map(_has_verb, pieces[1:]))):
+    while len(pieces) > 1 and _is_adjunct(read_tokens(pieces[0], gap.stems), any(map(has_verb, pieces[1:]))):
         pieces = pieces[1:]
     if len(pieces) > 1 and " and " in f" {pieces[-1]}" and all(map(_is_item, pieces[1:])) and not _is_title(pieces):
         return ", ".join(pieces)  # a list
     return pieces[0]
-
-
-def _has_verb(piece: str) -> bool:
-    return first_verb(read_tokens(piece)) is not None
 
 
 def _is_item(piece: str) -> bool:
@@ -296,7 +293,7 @@ def _is_item(piece: str) -> bool:
     return (
         len(piece.split()) <= MOST_WORDS_OF_ITEM
         and begins not in ("verb", "preposition", "mark")
-        and not _has_verb(piece)
+        and not has_verb(piece)
     )
 
 

@@ -7,6 +7,7 @@ from importlib.resources import files
 from proctor_judging.matching.patterns import compile_later
 
 HAN = r"\u3400-\u9fff"
+HAN_LETTER = compile_later(f"[{HAN}]")
 MOST_CHARACTERS = 4_000
 ASKED_KIND = compile_later(
     r"\b(?:which|what) (?:year|month|day|date|percentage|city|country|colou?r|kind|type)\b|哪一?年", re.IGNORECASE

@@ -77,6 +77,12 @@ PREDICATE = compile_later(
     re.IGNORECASE,
 )  # you're not late
 NONE = compile_later(r"no (?!one\b)([^.,;:–—!?]{3,80})", re.IGNORECASE)  # No rows were deleted
+DOES = compile_later(
+    r"^(?:can|could|do|does|did|will|would|should|may|must) .* ([a-z]{2,}) ([a-z]{3,})\W*$", re.IGNORECASE
+)
+WHOLE = compile_later(
+    r"\b(?:all|any\w*|every\w*|each|both|most|always|it|them|that|those|this|so|there|one|ones|some)\b", re.IGNORECASE
+)
 CONDITIONS = compile_later(
     r"\b(?:if|only|unless|until|before|when|once|whether|almost|nearly|hardly|than|too|but)\b", re.IGNORECASE
 )
@@ -278,7 +284,11 @@ def _echoed(sentence: str, clauses: list[str], asked: QuestionForm, whole: str) 
         )
         if NAME.search(clause_asked, 4) and _names_another(whole, clause_asked):
             return False if len(asked.stems - said) <= 1 else None
-        if not _holds_predicate(said, clause_asked) or (elsewhere and not asked.stems <= said):
+        if (
+            not _holds_predicate(said, clause_asked)
+            or _is_of_another(best, clause_asked)
+            or (elsewhere and not asked.stems <= said)
+        ):
             return None
     return denied % 2 == 0 if best == sentence or denied % 2 or asked.stems <= said else None
 
@@ -307,6 +317,15 @@ def _holds_predicate(said: set[str], question: str) -> bool:
     words = [stem(word) for word in WORD.findall(question) if echo(word)]
     predicate = set(words[1:]) if len(words) > 1 else set(words)
     return words[-1:] == [] or len(predicate & said) * 2 >= len(predicate)
+
+
+def _is_of_another(clause: str, question: str) -> bool:
+    """True if a clause has another object where the question has its last word: `They can eat apples`, asked about grapes."""
+    does = DOES.search(question)
+    words = [stem(word) for word in WORD.findall(clause)]
+    if does is None or stem(does[2]) in words or stem(does[1]) not in words[:-1] or WHOLE.search(clause):
+        return False
+    return bool(echo(" ".join(words[words.index(stem(does[1])) + 1 :])))
 
 
 def _is_statement(clause: str, question: str = "") -> bool:

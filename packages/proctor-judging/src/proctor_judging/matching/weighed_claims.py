@@ -12,7 +12,6 @@ from proctor_judging.matching.claims import (
     ARTICLE,
     ASKS_EVENT,
     CAUSE,
-    HAN_WORD,
     WHY,
     Claim,
     Claims,
@@ -32,8 +31,9 @@ from proctor_judging.matching.lists import read_items
 from proctor_judging.matching.number_words import with_digits
 from proctor_judging.matching.patterns import compile_later
 from proctor_judging.matching.phrase_answers import SO
-from proctor_judging.matching.question_words import MOST_CHARACTERS, echo
+from proctor_judging.matching.question_words import HAN_LETTER, MOST_CHARACTERS, echo
 from proctor_judging.matching.sentences import GUESS, OTHERS_SAY
+from proctor_judging.matching.settled import settled
 from proctor_judging.matching.span_model import Language, ReplySpan, weigh
 from proctor_judging.matching.stated_words import shorter_names
 from proctor_judging.matching.text import FENCED, tidy
@@ -87,18 +87,20 @@ def read_weighed_claims(reply: str, question: str = "", *, guesses: bool = False
     ['John Major']
     """
     asked = read_asked(question)
-    is_english = not HAN_WORD.search(question + reply)
+    is_english = not HAN_LETTER.search(question + reply)
     if is_english and _is_untold(reply, asked):
         return Claims(reply.strip())
     reply = without_asides(reply, asked) if is_english else reply
     reply = without_other_things(_as_asked(reply, asked), asked, question)
     claims = read_claims(reply, question, guesses=guesses)
+    claims = claims if guesses else settled(claims, reply, asked)
     if not claims.readings and (forms := _lone_answer(claims, reply, question, asked)):
         return msgspec.structs.replace(claims, readings=(Claim(forms),))
     is_silent = not claims.readings and DECLINES.search(reply) is not None
     if guesses or len(reply) > LONGEST or is_silent or _is_firm(claims, reply, question, asked):
         return claims
-    return (_weigh_han if HAN_WORD.search(question) else _weigh_english)(claims, reply, question)
+    weighed = (_weigh_han if HAN_LETTER.search(question) else _weigh_english)(claims, reply, question)
+    return settled(weighed, reply, asked)
 
 
 def _as_asked(reply: str, asked: QuestionForm) -> str:
@@ -242,7 +244,7 @@ def _is_firm(claims: Claims, reply: str, question: str, asked: QuestionForm) -> 
     """True where only rules read a reply: a value, what a reply marks as its answer, yes or no, a list, code."""
     if not echo(question) or claims.asks or asked.kind == "truth" or FENCED.search(reply[:MOST_CHARACTERS]):
         return True
-    if HAN_WORD.search(question) and (HAN_WORD.search(reply) is None or labelled(reply, question)):
+    if HAN_LETTER.search(question) and (HAN_LETTER.search(reply) is None or labelled(reply, question)):
         return True
     marked = final_answer(reply)
     if marked is not None and (marked != reply.strip() or is_value(tidy(marked))):

@@ -1,0 +1,107 @@
+"""Leave out of what a reply claims what the words next to it leave open, or give to something else: `Ann or Bo`, `Expected status: shipped`, `99元起`."""
+
+import re
+
+import msgspec
+
+from proctor_judging.matching.asked import QuestionForm
+from proctor_judging.matching.claims import Claim, Claims
+from proctor_judging.matching.patterns import compile_later
+from proctor_judging.matching.question_words import HAN_LETTER, MOST_CHARACTERS, echo
+from proctor_judging.matching.sentences import split
+from proctor_judging.matching.text import negations, tidy
+
+DENIED_CAUSE = compile_later(r"(?:\bnot\b|n['’]t\b)(?! only)([^,.;:]{0,60}?)\b(?:because|due to)\b", re.IGNORECASE)
+BUT_BECAUSE = compile_later(r"\bbut (?:rather )?(?:because|due to)\b", re.IGNORECASE)
+DOUBTED = compile_later(  # of the whole reply
+    r"\b(?:but|though|although|however),? (?:i(?:['’]m| am) not (?:\w+ )?(?:sure|certain)|i (?:don['’]t|do not) (?:really )?(?:know|remember)|i (?:can['’]t|cannot) be sure)(?! (?:why|how|who|when|where|if|whether|what|about (?:the|any|other)))|"
+    r"\brumou?rs?\b|\bword is(?: that)?\b|\b(?:some|many) sources\b|"
+    r"(?:不过|但是?|可是?|只是)我?(?:也|还|并)?(?:不太?|没那?么?|没法|无法)(?:确[定认]|肯定|清楚|记得)(?=$|[。.！!，,])|我?(?:也|有点)?(?:记不[太大]?清|不太?敢?(?:确定|肯定))(?:了|的)?(?=$|[。.！!])|传言|传闻|据传",
+    re.IGNORECASE,
+)
+OF_ANOTHER_TIME = compile_later(  # than now
+    r"\b(expected|previous|old|former|past|prior|target|desired|requested|original|last known|earlier)(?: \w+){1,3}(?::| (?:is|was))\s",
+    re.IGNORECASE,
+)
+PLANNED = compile_later(r"\b(?:was|were) (?:planned|scheduled|expected|proposed|meant|intended)\b", re.IGNORECASE)
+CONDITION = compile_later(
+    r"\b(?:only (?:if|when|with|after|while|for)|(?:if|provided|unless|as long as|so long as)\b)|如果|只要|除非|假如|的话|只有|仅限",
+    re.IGNORECASE,
+)
+CLEAR = compile_later(r"\b(?:yes|no|yep|sure|true|correct|of course|certainly|definitely)\b|是的|答案是|肯定|^\W*(?:可以|能|对)", re.IGNORECASE)  # fmt: skip
+OTHERWISE = compile_later(
+    r"(?:[^.!?;,\n]{0,40},? or (?:maybe|perhaps|possibly|(?:it (?:could|might|may) be))\b| or (?!so\b|more\b|less\b|not\b|later\b|earlier\b|otherwise\b|about\b|simply\b|just\b|else\b|in other\b)(?:the |an? )?[\w.]|或者?(?:是|可能是)?(?=[^多少不]))"
+)
+BOUND = compile_later(
+    r"\b(?:from|start(?:s|ing)? (?:at|from|with)|begin(?:s|ning)? (?:at|from)|sav(?:e|es|ed|ing)(?: you)?|(?:two|three|four|five|six|ten|\d+)(?: \w+)? for)\s?$|(?:节?省|便宜|优惠|立减|减免|少付|返)了?(?:大?约)?$",
+    re.IGNORECASE,
+)
+OR_BEFORE = compile_later(r"(?:(?<!,) \bor (?:the |an? )?|\bor (?:maybe |perhaps |possibly )|或者?(?:是|可能是)?)$")
+SEVERAL = compile_later(r"([两二三四五六七八九十\d]+[个件张只斤本次盒瓶份])[^，。；;]{0,2}?(?:[的要共是]|只要|一共)?$")
+LOWEST = compile_later(r"起(?:步|售|拍|订)?(?=$|[，,。；;）)\s])")
+MONEY = compile_later(r"[$€£¥元块]|\b(?:dollars?|euros?|pounds?|yuan)\b")
+MONEY_OFF = compile_later(
+    r"\s?(?:(?:off|less|cheaper)\b|(?:before|originally|previously|last (?:week|month|year))\W*$)"
+)
+
+
+def settled(claims: Claims, reply: str, asked: QuestionForm) -> Claims:
+    """Return claims without the readings that a reply leaves open, or says of something else than is asked.
+
+    >>> from proctor_judging.matching.asked import read_asked
+    >>> asked = read_asked("Who is the owner?")
+    >>> settled(Claims("Ann or Bo", (Claim(("Ann",)),)), "Ann or Bo", asked).readings
+    ()
+    """
+    if len(claims.readings) != 1 or len(reply) > MOST_CHARACTERS:
+        return claims
+    said = tidy(reply)
+    if _is_doubted(said, asked):
+        return msgspec.structs.replace(claims, readings=())
+    kept = _without_open(claims.readings[0], said, asked)
+    return msgspec.structs.replace(claims, readings=() if kept is None else (kept,))
+
+
+def _is_doubted(said: str, asked: QuestionForm) -> bool:
+    """True of a reply that ends with a doubt, passes a rumour on, denies a cause, or tells of another time than is asked."""
+    if DOUBTED.search(said):
+        return True
+    if len(split(said)) > 1:
+        return False
+    if "why" in asked.clause.lower() and (denied := DENIED_CAUSE.search(said)) and not BUT_BECAUSE.search(said):
+        return echo(denied[1]) <= asked.stems and not negations(asked.clause)
+    if (other := OF_ANOTHER_TIME.match(said)) is not None:
+        return not echo(other[1]) & asked.stems
+    planned = PLANNED.search(said) if asked.kind == "moment" else None
+    return planned is not None and PLANNED.search(asked.clause) is None
+
+
+def _without_open(claim: Claim, said: str, asked: QuestionForm) -> Claim | None:
+    """Return a claim without the forms that are each time next to an alternative or a bound; None without forms, or of a yes on a condition."""
+    if claim.truth is not None:
+        first = split(said)[0] if claim.truth and not CLEAR.search(said) else ""
+        condition = CONDITION.search(first)
+        is_asked = condition is None or echo(re.split("[,，]", first[condition.start() :])[0]) <= asked.stems
+        return claim if is_asked else None
+    places = {form: list(re.finditer(re.escape(tidy(form)), said)) for form in claim.forms if tidy(form)}
+    is_open = {
+        form: all(_is_open(said[: place.start()], form, said[place.end() :], asked) for place in matches)
+        for form, matches in places.items()
+        if matches
+    }
+    if not any(is_open.values()):
+        return claim
+    kept = tuple(form for form, opened in is_open.items() if not opened)
+    return Claim(kept) if kept else None
+
+
+def _is_open(before: str, form: str, after: str, asked: QuestionForm) -> bool:
+    is_word = asked.kind in ("words", "") and not any(map(str.isdigit, form))
+    if is_word and (OTHERWISE.match(after) or OR_BEFORE.search(before)):
+        return " or " not in asked.clause and "还是" not in asked.clause and "或" not in asked.clause
+    if not (asked.money or MONEY.search(form)):
+        return False
+    for near in (BOUND.search(before), SEVERAL.search(before), LOWEST.match(after), MONEY_OFF.match(after)):
+        if near is not None and near[near.re.groups].strip("了约大 ") not in asked.clause:
+            return HAN_LETTER.search(near[0]) is not None or not echo(near[0]) & asked.stems
+    return False
