@@ -8,6 +8,7 @@ import pytest
 import proctor
 from proctor import BadInput, Sample, Score, Task, Trajectory, Unscored
 from proctor.api import runs
+from proctor.api.prepare import new_id
 from proctor.core.run import Limits
 
 SAMPLES = [
@@ -262,3 +263,7 @@ def test_several_attempts_give_pass_at_k_and_say_where_the_error_comes_from(stor
     assert "pass^3" in page
     assert "points from samples" in page
     assert run.summary()["estimates"][0]["error_from_attempts"] == accuracy.error_from_attempts
+
+
+def test_runs_that_begin_in_one_second_have_names_of_their_own() -> None:
+    assert len({new_id("quiz") for _ in range(500)}) == 500

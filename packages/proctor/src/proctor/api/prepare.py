@@ -435,11 +435,11 @@ def check_existing(store: str) -> None:
 
 
 def new_id(task: str) -> str:
-    """Make an unused run id that names task, agent and time.
+    """Make a run id that names task and time, and that no other run has: hundreds may begin in one second.
 
     >>> check_run_id(new_id("bfcl/simple_python,irrelevance"))
     """
-    return f"{make_slug(task, 40)}-{time.strftime('%m%d-%H%M%S')}-{secrets.token_hex(2)}"
+    return f"{make_slug(task, 40)}-{time.strftime('%m%d-%H%M%S')}-{secrets.token_hex(4)}"
 
 
 def _stored(store: Store, run_id: str | None) -> RunRecord | None:
