@@ -1,9 +1,8 @@
 """The answer matcher on its labelled pairs, and every scorer that reads free text on replies as chat models write them.
 
 `tests/data/replies` holds the corpora: `tuned` and `unseen`, to which the rules were mended, `third`, of another hand, and `registers`: replies of
-developers, assistants, a help desk and teachers. Strangers wrote the others: `stranger_a` to `_f` were read when the rules were mended, `_h` to `_z` were used
-to fit the model of spans, but for `_k` and `_l`, which were only measured, as were `_g` and `_aa` to `_ee` (but for the English answers of `_aa` and `_bb`,
-which were read).
+developers, assistants, a help desk and teachers. Strangers wrote the others: `stranger_a` to `_f` were read when the rules were mended, all others were
+used to fit the model of spans, but for `bench.spans.MEASURED`. From `_ff` on, a third of the replies have a rival that was put there to mislead.
 """
 
 import json
@@ -32,7 +31,7 @@ CORPORA = (
     "unseen",
     "third",
     "registers",
-    *(f"stranger_{hand}" for hand in (*"abcdefghijklmnopqrstuvwxyz", "aa", "bb", "cc", "dd", "ee")),
+    *(f"stranger_{hand}" for hand in (*"abcdefghijklmnopqrstuvwxyz", *(2 * letter for letter in "abcdefghijklmnopq"))),
 )
 SCORERS: dict[str, Callable[[Sample, Trajectory], Score | Unscored]] = {
     "answer_en": answer,

@@ -33,7 +33,10 @@ from proctor_judging.matching.verdict import AnswerOptions
 DATA = Path(__file__).parents[1] / "tests" / "data"
 HAN = re.compile("[\u3400-\u9fff]")
 LANGUAGES: tuple[Language, ...] = ("en", "zh")
-MEASURED = tuple(f"stranger_{hand}" for hand in ("g", "k", "l", "aa", "bb", "cc", "dd", "ee"))  # never fitted
+MEASURED = {  # never fitted
+    "en": tuple(f"stranger_{hand}" for hand in ("g", "k", "l", "mm", "nn")),
+    "zh": tuple(f"stranger_{hand}" for hand in ("g", "k", "l", "aa", "bb", "cc", "ff", "gg")),
+}
 WEIGHT_OF_HELD_OUT = 1.0  # short replies, many of which are meant to mislead
 WEIGHT_OF_GRID, EVERY = 0.15, 2  # replies of the grid; neighbouring forms differ little
 LEAST_COUNT = {"en": 10, "zh": 5}  # replies with a feature that has a weight
@@ -191,12 +194,12 @@ def _best(reply: Labelled, weights: dict[str, float], language: Language) -> tup
 
 def write_weights(language: Language) -> None:
     """Fit to all hands but those that are only measured."""
-    weights = fit([reply for reply in read_labelled(language) if reply.row.hand not in MEASURED], language)
+    weights = fit([reply for reply in read_labelled(language) if reply.row.hand not in MEASURED[language]], language)
     file = Path(span_model.__file__).with_name(f"span_weights_{language}.txt")
     file.write_text("".join(f"{weight:g} {name}\n" for name, weight in sorted(weights.items())), encoding="utf-8")
     print(f"{file.name}: {len(weights)} weights")
 
 
 if __name__ == "__main__":
-    for each in LANGUAGES:
-        write_weights(each) if sys.argv[1:] == ["fit"] else measure_folds(each)
+    for each in [language for language in LANGUAGES if language in sys.argv[1:]] or LANGUAGES:
+        write_weights(each) if "fit" in sys.argv[1:] else measure_folds(each)

@@ -95,3 +95,25 @@ def test_what_words_next_to_a_claim_leave_open_or_give_to_something_else_is_not_
 )
 def test_the_same_words_settle_a_question_for_just_that(question: str, reply: str, target: str) -> None:
     assert points(question, reply, target) == 1
+
+
+@pytest.mark.parametrize(
+    ("question", "reply", "target", "share"),
+    [
+        ("How many seconds are in 2.5 hours?", "2.5 h × 60 = 150 minutes; 150 × 60 = 9,000 seconds.", "9000", 1),
+        ("What is the length of its diagonal?", "d = √(12² + 5²) = √169 = 13 cm", "13 cm", 1),
+        ("What's the emergency number in the EU?", "Dial 112. It's free from any phone.", "112", 1),
+        ("Which planet is the hottest?", "But the answer is Venus: its thick air traps heat.", "Venus", 1),
+        ("Is it open on Mondays?", "No, it's closed on Mondays. It's open on all other days.", "No, it is closed on Mondays", 1),
+        ("Is it open on Mondays?", "No, it's closed on Mondays. It's open on all other days.", "No, it is being rebuilt", None),
+        ("Is it open on Mondays?", "No, it's closed on Mondays. It's open on all other days.", "Yes, it is open on Mondays", 0),
+        ("What was the old name of Sri Lanka?", "Until 1972 it was Ceylon.", "Ceylon", None),
+        ("What was the old name of Sri Lanka?", "Until 1972 it was Ceylon.", "Burma", 0),
+        ("What was the old name of Sri Lanka?", "It was perhaps Ceylon until 1972.", "Ceylon", 0),
+        ("What was the old name of Sri Lanka?", "I do not know if Ceylon was its name.", "Ceylon", 0),
+        ("What is the median?", "The median is the middle value, 4, whereas the mean is 5.", "5", 0),
+        ("Who runs faster, Leo or Max?", "Leo would need to shave off two seconds to keep up with Max.", "Leo", None),
+    ],
+)  # fmt: skip
+def test_results_reasons_and_what_is_not_read(question: str, reply: str, target: str, share: float | None) -> None:
+    assert points(question, reply, target) == share

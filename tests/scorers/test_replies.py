@@ -1,9 +1,9 @@
 """Replies as chat models write them: precision and recall of every scorer that reads free text, and the readings that once flattered.
 
 `tests/data/replies/tuned` and `unseen` are the corpora to which the rules were mended, `third` one of another hand, which was measured
-once before its errors were read. Strangers wrote the others: `stranger_a` to `_f` were read when the rules were mended, `_h` to `_z`
-were used to fit the model of spans, but for `_k` and `_l`, which were only measured, as were `_g` and `_aa` to `_ee` (but for the English answers of
-`_aa` and `_bb`, which were read). Bounds are a little below what was measured, and may only rise. Each scorer reads a sixth of the strangers, each stranger is
+once before its errors were read. Strangers wrote the others: `stranger_a` to `_f` were read when the rules were mended, all others were used
+to fit the model of spans, but for `bench.spans.MEASURED` in either language. From `_ff` on, a third of the replies have a rival that
+was put there to mislead. Bounds are a little below what was measured, and may only rise. Each scorer reads a sixth of the strangers, each stranger is
 read by some scorer, and half of the unread ones are measured; `--torture` has every scorer read them all.
 """
 
@@ -119,7 +119,7 @@ STRANGERS = {  # of stranger_a to _l, _y and _z; what a corpus has no replies fo
 }
 
 UNREAD = {  # hands, and the least recall of all right replies and of those with a score
-    "answer_en": ("g k l cc dd ee", 0.78, 0.88),
+    "answer_en": ("g k l", 0.82, 0.92),
     "answer_zh": ("g k l aa bb cc", 0.83, 0.9),
     "choice": ("g k l aa bb cc", 0.95, 0.95),
     "blanks": ("g k l aa bb cc", 0.94, 0.94),
@@ -181,6 +181,18 @@ def test_replies_that_nobody_read_and_nothing_was_fitted_to_are_scored_right_or_
     assert figures.recall_of_scored >= recall_of_scored
     assert figures.unscored_right / right <= (0.12 if simulated.long else 0.11)
     assert figures.unscored_wrong / wrong <= 0.06
+
+
+@pytest.mark.parametrize(
+    ("name", "hands", "precision", "recall"), [("answer_en", "mm nn", 0.94, 0.61), ("answer_zh", "ff gg", 0.94, 0.67)]
+)
+def test_of_unread_replies_that_were_written_to_mislead_few_are_right_for_a_rival(
+    name: str, hands: str, precision: float, recall: float
+) -> None:
+    """What is reached, and no more is promised: the bounds of other unread replies do not hold here."""
+    figures = rates([reading for hand in hands.split() for reading in read_corpus(f"stranger_{hand}", name)])
+    assert figures.precision >= precision
+    assert figures.recall >= recall
 
 
 @pytest.mark.parametrize("lead", ["{}", "答案是{}", "The answer is {}."])

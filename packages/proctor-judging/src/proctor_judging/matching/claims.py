@@ -143,6 +143,7 @@ WEEKDAY = compile_later(
     r"\b(?P<day>(?:next |this )?(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day(?: morning| afternoon| evening)?)(?:,| at|, at)?\s$"
 )
 TO_ANOTHER = compile_later(r"\d\s?[-–~]\s?$")  # 3-5 days
+REMARK_AFTER = compile_later(r"^([^:;,(]{1,60})(?:: (?=[a-z])| [–—] ).*$")  # Venus: its thick air …
 OR_ELSE = compile_later(
     r"([^.!?。！？\n]{1,40})[.!。！]\s*(?:or\s(?:maybe |perhaps )?|或者?(?:可能)?(?:是)?)([^.!?,。！？，\n]{1,40})[.!。！]?\s*",
     re.IGNORECASE,
@@ -210,6 +211,7 @@ def read_claims(reply: str, question: str = "", *, guesses: bool = False) -> Cla
         return Claims(given, _of_value(given, question), asks=QUESTION.search(given) is not None)
     announced = given is not None and not is_whole
     if given is not None and not is_whole:
+        given = REMARK_AFTER.sub(r"\1", given)
         text = reply = (ANNOUNCED if given.isascii() else HAN_ANNOUNCED).format(given=given)
     if event := _event(reply, read_asked(question)):
         return Claims(given, (Claim(event),))

@@ -35,11 +35,13 @@ BELIEVED = compile_later(
     r"\b(?:many|most|some|people|everyone|you)\b(?: people)? (?:might |may |would |often )?(?:think|believe|assume|say|guess|expect)\b",
     re.IGNORECASE,
 )
+WOULD_NEED = compile_later(r"\bwould (?:need|have) (?:to|had)\b")
 ALL_BUT = compile_later(r"\b(?:every|any|no|some)(?:one|body|thing) but\b", re.IGNORECASE)
 LACKS = compile_later(r"\b(?:missing|lack(?:s|ing)?|absent|excluded)\b")  # which a reply answers by a denial
 ASIDE_GUESS = compile_later(
     r"(?<=\w), (?:probably|possibly|perhaps|maybe|most likely|likely)(?= (?:as|for|from|because|due|since|to|in|at|with|around|about|the (?:first|last|only|most|\w+est))\b).*|\sand (?:may|might|could) (?:be|have to|need to)\b.*"
 )  # what is said besides the claim
+WHEREAS = compile_later(r"\bwhereas\b[^;.]*")  # the mean is 5
 NOW = compile_later(r"\b(?:now|current\w*|today|new|latest|nowadays|these days)\b")
 NOBODY = compile_later(r"(?:nobody|no one|none)\b", re.IGNORECASE)
 RIVALS = compile_later(r"\balso (?:candidates?|contenders?|considered|nominated|shortlisted|bid)\b")
@@ -78,7 +80,7 @@ class Clauses:
     """A sentence of a reply, with its tokens, verbs, noun phrases and clauses."""
 
     def __init__(self, text: str, query: AskedForm) -> None:
-        self.text, self.is_denied = text, query.is_denied
+        self.text, self.is_denied, self.stems = text, query.is_denied, query.stems
         self.tokens = read_tokens(text, query.stems)
         self.share = len(echo(text) & query.stems) / max(1, len(query.stems))
         self.verbs = [index for index, token in enumerate(self.tokens) if token.kind in ("verb", "auxiliary")]
@@ -119,6 +121,7 @@ class Clauses:
             [*(border.start() for border in borders), len(self.text)],
         )
         silent = [] if aside is None else [(aside.start(), len(self.text))]
+        silent += [rival.span() for rival in WHEREAS.finditer(self.text) if not echo(rival[0]) & self.stems]
         return silent + [
             (start, end)
             for start, end in zip(starts, ends, strict=True)
@@ -143,6 +146,7 @@ class Clauses:
 def _denies(clause: str) -> bool:
     return (
         BELIEVED.search(clause) is not None
+        or WOULD_NEED.search(clause) is not None
         or RIVALS.search(clause) is not None
         or bool(negations(HARMLESS.sub("", TITLE.sub("·", clause))))
     )

@@ -209,7 +209,7 @@ def _read_clause(clause: str, gap: Gap, marked: Sequence[str], *, set_off: bool)
     """Return the forms of the phrase that answers; () if the clause claims nothing for certain, None if it says nothing new."""
     defines = _defines(clause, gap)
     if (label := LABEL.match(clause)) is not None:
-        generic = small_words()["generic"] & set(label[1].lower().split()) and len(label[1]) < 30
+        generic = small_words()["generic"] & set(label[1].lower().split()) and not has_verb(label[1])
         clause = clause[label.end() :] if generic or _is_labelled(clause, gap) else clause
     text = _without_remarks(clause, gap)
     plain = CALL.sub("f", text)

@@ -16,13 +16,13 @@ from proctor_judging.matching.han_truth import read_han_truth
 from proctor_judging.matching.numbers import read_number
 from proctor_judging.matching.parts import has_words
 from proctor_judging.matching.quantities import read_quantity
-from proctor_judging.matching.question_words import echo
-from proctor_judging.matching.sentences import QUESTION
+from proctor_judging.matching.question_words import MOST_CHARACTERS, echo
+from proctor_judging.matching.sentences import OTHERS_SAY, QUESTION, split
 from proctor_judging.matching.similarity import blocker
 from proctor_judging.matching.text import negations, tidy
 from proctor_judging.matching.truth import truth_of
 from proctor_judging.matching.verdict import AnswerMatch, AnswerOptions, accept, refuse, shown
-from proctor_judging.matching.weighed_claims import read_weighed_claims
+from proctor_judging.matching.weighed_claims import DECLINES, read_weighed_claims
 from proctor_judging.matching.wordings import in_asked_degrees, same_wording
 
 DECIMAL_COMMA, DECIMAL_POINT = re.compile(r"(?<![\d,])\d+,\d{1,2}(?![\d,])"), re.compile(r"\d\.\d")
@@ -64,7 +64,7 @@ def best_match(reply: str, targets: Sequence[str], options: AnswerOptions, quest
     ):
         return claims, accept("sentences", say("The reply says {truth}.", truth="no"))
     right = next((verdict for verdict in verdicts if verdict.right), None) or (
-        _stated(claims, targets, options, question) if options.sentences else None
+        _stated(claims, targets, options, question, reply) if options.sentences else None
     )
     if right is None and options.sentences and not options.guesses and is_guess(reply):
         right = _guessed(reply, targets, options, question)
@@ -72,7 +72,9 @@ def best_match(reply: str, targets: Sequence[str], options: AnswerOptions, quest
         return claims, right
     is_open = options.sentences and not any(verdict.undecided or verdict.rule == "judge" for verdict in verdicts)
     if is_open and (
-        unclear := _part_of_claim(claims, targets, question) or _other_claim(claims, targets, options, question)
+        unclear := _part_of_claim(claims, targets, question)
+        or _other_claim(claims, targets, options, question)
+        or _unread(claims, targets, reply)
     ):
         return claims, unclear
     if not verdicts:
@@ -86,17 +88,17 @@ def best_match(reply: str, targets: Sequence[str], options: AnswerOptions, quest
 
 def _part_of_claim(claims: Claims, targets: Sequence[str], question: str) -> AnswerMatch | None:
     """Return the arguable verdict where the words of a target, or most of them, are a part of the claim, or the claim of a target; else None."""
-    if len(claims.readings) != 1 or claims.readings[0].truth is not None:
-        return None
-    read = str(claims.readings[0])
-    plain = ARTICLE.sub("", read)
-    held = [
-        target
-        for target in targets
-        if (LETTERS.search(target) and _one_has_other(plain, ARTICLE.sub("", target)))
-        or _has_most_words(read, target, question)
-    ]
-    return _arguable([read, held[0]]) if held else None
+    for read in (str(claim) for claim in claims.readings if claim.truth is None):
+        plain = ARTICLE.sub("", read)
+        held = [
+            target
+            for target in targets
+            if (LETTERS.search(target) and _one_has_other(plain, ARTICLE.sub("", target)))
+            or _has_most_words(read, target, question)
+        ]
+        if held:
+            return _arguable([read, held[0]])
+    return None
 
 
 def _other_claim(claims: Claims, targets: Sequence[str], options: AnswerOptions, question: str) -> AnswerMatch | None:
@@ -108,6 +110,19 @@ def _other_claim(claims: Claims, targets: Sequence[str], options: AnswerOptions,
         if any(verdict is not None and verdict.right for verdict in verdicts):
             return _arguable([said, str(claim)])
     return None
+
+
+def _unread(claims: Claims, targets: Sequence[str], reply: str) -> AnswerMatch | None:
+    """Return the arguable verdict where nothing is read from a reply that doubts and denies nothing, and it has the words of a target; else None."""
+    if claims.given is None or claims.readings or claims.asks or is_guess(reply) or DECLINES.search(reply):
+        return None
+    plain = [
+        sentence
+        for sentence in split(reply[-MOST_CHARACTERS:])
+        if not negations(sentence) and not OTHERS_SAY.search(sentence)
+    ]
+    held = next((target for target in targets if any(has_words(sentence, target) for sentence in plain)), None)
+    return None if held is None else _arguable(["-", held])
 
 
 def _one_has_other(read: str, target: str) -> bool:
@@ -127,12 +142,14 @@ def _has_most_words(read: str, target: str, question: str) -> bool:
     return is_most and blocker(read, target) is None and not says_opposite(read, target)
 
 
-def _stated(claims: Claims, targets: Sequence[str], options: AnswerOptions, question: str) -> AnswerMatch | None:
+def _stated(
+    claims: Claims, targets: Sequence[str], options: AnswerOptions, question: str, reply: str = ""
+) -> AnswerMatch | None:
     """Return the verdict on the claim that matches a target, arguable if it is one of several readings; None if none does."""
     plain = msgspec.structs.replace(options, semantic=None, judge=None)
     unclear: AnswerMatch | None = None
     for target in targets:
-        verdicts = [_claim_match(claim, target, plain, question) for claim in claims.readings]
+        verdicts = [_claim_match(claim, target, plain, question, reply) for claim in claims.readings]
         right = [verdict for verdict in verdicts if verdict is not None and verdict.right]
         if right and len(right) == len(verdicts):
             return right[0]  # however the reply is read
@@ -141,10 +158,14 @@ def _stated(claims: Claims, targets: Sequence[str], options: AnswerOptions, ques
     return unclear
 
 
-def _claim_match(claim: Claim, target: str, options: AnswerOptions, question: str) -> AnswerMatch | None:
+def _claim_match(
+    claim: Claim, target: str, options: AnswerOptions, question: str, reply: str = ""
+) -> AnswerMatch | None:
     if claim.truth is not None:
         said = _truth_of(target, question)
         if said is None and (said := _truth_before_reason(target, question)) is claim.truth:
+            if reply and set() < echo(REASON.split(target, maxsplit=1)[1]) <= echo(reply) | echo(question):
+                return accept("sentences", say("The reply says {truth}.", truth=str(claim)))
             return _arguable([str(claim), target])
         if said is not claim.truth:
             return None

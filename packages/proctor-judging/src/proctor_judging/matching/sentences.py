@@ -144,7 +144,7 @@ GIVEN = compile_later(
 )
 EXPLAINED = compile_later(r"(?<=\w[\"'”’)*]):\s(?=[a-z]).*$|(?<=[\w”》]): (?=(?:the|it|this|because|since|as)\b).*$")
 ASIDE = compile_later(
-    r"\s(?:before|after) [a-z]+ing\s.*|,?\s(?:because|since|when|whereas|while|although|though|even though|given that|so that)\s.*|,\s(?:which|who|whose|where|as|for|followed|ahead|right|just (?:as|like)|unlike|behind|next|specifically|particularly|especially|notably|mainly|primarily|including|such as)\s.*|"
+    r"\s(?:before|after) [a-z]+ing\s.*|,?\s(?:because|since|when|whereas|while|although|though|even though|given that|so that)\s.*|,\s(?:which|who|whose|where|as|for|followed|ahead|right|just (?:as|like)|unlike|behind|next|specifically|particularly|especially|notably|mainly|primarily|including|such as|arranged|grouped|divided|split|organi[sz]ed)\s.*|"
     r"(?:\s|(?<=[\u3400-\u9fff]))\([^()]{0,200}\)\s?$|[，,](?:因为|由于|虽然|尽管|它|其(?!中)|并且|也就是).*|（[^（）]{0,200}）$", re.IGNORECASE
 )  # fmt: skip
 INSERTED = compile_later(

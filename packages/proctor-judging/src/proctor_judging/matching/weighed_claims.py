@@ -40,7 +40,7 @@ from proctor_judging.matching.text import FENCED, tidy
 
 WeighedSpans = dict[str, tuple[ReplySpan, float]]  # by their text
 MEASURED = ("amount", "moment")
-TIMES = {"en": 10, "zh": 6}  # as probable must another span be
+TIMES = {"en": 20, "zh": 6}  # as probable must another span be
 TIMES_OF_FIRST = 3  # in English, of a span in the first sentence, where the claim is in none
 LEAST_UNSTATED = {"en": 2.0, "zh": 0.5}  # with less, a claim that no span says holds
 LONGEST = 600  # characters of a reply that is weighed: the time grows with its spans
@@ -76,6 +76,8 @@ SLIP = compile_later(r"(?i)\b(?:wait|sorry|oops|hmm|actually|or)\b|[?!]")
 UNTOLD = compile_later(
     r"(?i)(?:(?:unfortunately|sorry),? )?(?:the|that|this|your) (?:\w+ )?(?:text|passage|document|article|note|table|paragraph|source|report|message|e-?mail|log|file|record)s? (?:does|do|did)(?: not|n['’]t) (?:actually |explicitly )?(?:say|mention|state|specify|tell|show|give|indicate)(?: us| me)?(?: anything about)? (?:when|who|whom|whose|what|which|where|why|how|whether|if|any)\b[^,;:.!?]{0,100}(?:[.!](?! (?:but|however|still|that said|though|it was|it is)\b)|$)"
 )
+RESULT = compile_later(r"[=≈→]\s?([^=≈→;:]{1,40})$")
+DOES = compile_later(r"(?:dial|call|press|type|use|enter|run) ([^,;:]{1,40})", re.IGNORECASE)
 LIST = compile_later(r", |，|、| and |和|及")
 
 
@@ -93,7 +95,7 @@ def read_weighed_claims(reply: str, question: str = "", *, guesses: bool = False
     reply = without_asides(reply, asked) if is_english else reply
     reply = without_other_things(_as_asked(reply, asked), asked, question)
     claims = read_claims(reply, question, guesses=guesses)
-    claims = claims if guesses else settled(claims, reply, asked)
+    claims = _with_results(claims if guesses else settled(claims, reply, asked), asked)
     if not claims.readings and (forms := _lone_answer(claims, reply, question, asked)):
         return msgspec.structs.replace(claims, readings=(Claim(forms),))
     is_silent = not claims.readings and DECLINES.search(reply) is not None
@@ -101,6 +103,15 @@ def read_weighed_claims(reply: str, question: str = "", *, guesses: bool = False
         return claims
     weighed = (_weigh_han if HAN_LETTER.search(question) else _weigh_english)(claims, reply, question)
     return settled(weighed, reply, asked)
+
+
+def _with_results(claims: Claims, asked: QuestionForm) -> Claims:
+    """Return the one claim of a reply with what its calculation comes to, or what it says to dial or use, as another form."""
+    if len(claims.readings) != 1 or "=" in asked.clause:
+        return claims
+    forms = claims.readings[0].forms
+    more = [result[1] for form in forms[:1] if (result := DOES.fullmatch(form) or RESULT.search(form)) is not None]
+    return msgspec.structs.replace(claims, readings=(Claim((*forms, *more), claims.readings[0].truth),))
 
 
 def _as_asked(reply: str, asked: QuestionForm) -> str:
