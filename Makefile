@@ -2,7 +2,7 @@
 
 PYTHON ?= python3
 VENV ?= .venv
-JOBS ?= 3
+JOBS ?= 4
 PY := $(VENV)/bin/python
 INSTALL := $(PY) -m pip install --quiet --disable-pip-version-check
 PACKAGES := $(wildcard packages/*)

@@ -31,7 +31,10 @@ from seconds import Seconds, dearest_first
 ROOT = Path(__file__).resolve().parent.parent
 ON_BOTH_LOOPS = ("test_wire", "test_opening", "test_bodies", "test_messages_between_processes")
 IN_CI = os.environ.get("CI") == "true"
-SELDOM = 1_000  # collections of the middle generation before a full one
+RARELY, SELDOM = (
+    20_000,
+    1_000,
+)  # objects before a look at the youngest, looks at the middle generation before a full one
 
 for name in list(os.environ):  # at import, so that workers and their subprocesses never see them
     if name.startswith(("OPENAI_", "LLM_", "HF_", "LC_")) or name in (
@@ -180,7 +183,7 @@ def pytest_collection() -> Generator[None, object, object]:
     """
     with gc_paused():
         collected = yield
-    gc.set_threshold(*gc.get_threshold()[:2], SELDOM)
+    gc.set_threshold(RARELY, gc.get_threshold()[1], SELDOM)
     linecache.clearcache()  # else each doctest looks whether the thousand files in it have changed
     return collected
 

@@ -97,11 +97,11 @@ def nested(handler: Handler, data: bytes) -> None:
 
 
 def broken_chunks(handler: Handler, data: bytes) -> None:
-    handler.wfile.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab")
+    handler.wfile.write(b"HTTP/1.1 200 OK\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab")
 
 
 def wrong_length(handler: Handler, data: bytes) -> None:
-    handler.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n" + data)
+    handler.wfile.write(b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: many\r\n\r\n" + data)
 
 
 def naming(path: str) -> Fault:

@@ -1,6 +1,7 @@
 """A real browser, and `proctor web` as a user starts it, for the tests of pages."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -17,6 +18,11 @@ expect.set_options(timeout=20_000)  # on a busy machine a page is rarely there w
 FAR = {"offline": False, "latency": 400, "downloadThroughput": -1, "uploadThroughput": -1}  # milliseconds; -1: no limit
 
 
+PORT = 18860 + 40 * int(
+    os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:]
+)  # a server that starts again finds its own port free
+
+
 class WebServer:
     """A running `proctor web`."""
 
@@ -31,7 +37,7 @@ class WebServer:
             "--json",
             "--no-open",
             "--port",
-            "18860",
+            str(PORT),
             *words,
         ]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=cwd)

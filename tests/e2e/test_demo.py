@@ -52,7 +52,7 @@ def test_make_demo_installs_runs_and_leaves_a_report(count: int, tmp_path: Path)
     assert "smollm2-135m" in page
     assert "http://" not in page.replace("http://www.w3.org", "")
     assert "The percentages alone say: " in done.stdout
-    assert re.search(r"warm-recorded − \S+: .* points, 95% interval ", done.stdout.replace("\n", " "))
+    assert re.search(r"warm-recorded − \S+: .* points, 95% interval ", " ".join(done.stdout.split()))
     assert "proctor init" in done.stdout
     run = re.findall(r"^Run (\S+)\. ", done.stderr, re.MULTILINE)[0]
     _assert_resumed_as_it_was(run, tmp_path / "demo.db", count)
