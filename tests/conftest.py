@@ -31,10 +31,8 @@ from seconds import Seconds, dearest_first
 ROOT = Path(__file__).resolve().parent.parent
 ON_BOTH_LOOPS = ("test_wire", "test_opening", "test_bodies", "test_messages_between_processes")
 IN_CI = os.environ.get("CI") == "true"
-RARELY, SELDOM = (
-    20_000,
-    1_000,
-)  # objects before a look at the youngest, looks at the middle generation before a full one
+RARELY = 5_000  # objects before a look at the youngest; less than what a run sets
+SELDOM = 1_000  # collections of the middle generation before a full one
 
 for name in list(os.environ):  # at import, so that workers and their subprocesses never see them
     if name.startswith(("OPENAI_", "LLM_", "HF_", "LC_")) or name in (

@@ -117,3 +117,32 @@ def test_the_same_words_settle_a_question_for_just_that(question: str, reply: st
 )  # fmt: skip
 def test_results_reasons_and_what_is_not_read(question: str, reply: str, target: str, share: float | None) -> None:
     assert points(question, reply, target) == share
+
+
+@pytest.mark.parametrize(
+    ("question", "reply", "wrong", "right"),
+    [
+        ("How many people live in Lyon?", "I don't have live data. As a start, try the page for commune 69123.", "69123", None),
+        ("What was our Q3 churn rate?", "I can't give you that yet. For reference, Q2 churn was 2.8%.", "2.8%", None),
+        ("When does it come out?", "There isn't a confirmed date. It was unveiled in November 2017.", "November 2017", None),
+        ("In which year was it signed?", "It gives a day, 4 March, but doesn't state the year.", "4 March", None),
+        ("Who owns it?", "I couldn't find it in the register, but the owner is Ann Lee.", "Bo Kim", "Ann Lee"),
+        ("Did all tests pass?", "Almost: 212 passed, 1 failed.", "yes", "no"),
+        ("Is it open on Easter Monday?", "Normally Mondays are closing days, but that day is an exception and it is open.", "no", "yes"),
+        ("Can my dog eat grapes?", "Please don't let him. Grapes can cause kidney injury.", "yes", "no"),
+        ("Is a claim on 2 November covered?", "The warranty ended on 10 October. Unfortunately it's out of cover.", "yes", None),
+        ("Is the shop open on Sundays?", "Its hours are 8 am–9 pm, but on Sundays it stays shut.", "yes", None),
+        ("How much is 15% of 240?", "10 % is 24, 5 % is 12, together 36.", "12", "36"),
+        ("How long did it take?", "To midnight is 70 minutes, then another 20: 90 minutes in total.", "70 minutes", "90 minutes"),
+        ("What is the capital of his country?", "He was born in Aracataca. That makes the answer Bogotá.", "Aracataca", "Bogotá"),
+        ("Which battle was it?", "Leipzig was bigger. The one you're after is Waterloo.", "Leipzig", "Waterloo"),
+        ("Which grew most: North or West?", "North went up 30, West 50. West it is, though North is larger.", "North", "West"),
+        ("Should I use a list or a set?", "Use a set: lookups are O(1), versus O(n) with a list.", "list", "set"),
+        ("Where should I keep basil?", "Keep it out of the fridge, since the cold blackens it.", "the fridge", None),
+    ],
+)  # fmt: skip
+def test_what_is_given_instead_on_the_way_or_away_is_not_right(
+    question: str, reply: str, wrong: str, right: str | None
+) -> None:
+    assert points(question, reply, wrong) != 1
+    assert right is None or points(question, reply, right) == 1

@@ -53,6 +53,13 @@ AFTER_ACT = compile_later(r"(?<=\d),? (?:after|before|having) (?:[a-z]+ing|[a-z]
 BREAKDOWN = compile_later(r"(?P<total>[^.:\n]{1,120}):\s(?P<parts>[^.:=\n]{3,160})")
 INTEGER = compile_later(r"(?<![\d.,])\d{1,6}(?![\d.,]*\d)|\b(?:an?|one)\b")
 ARITHMETIC = compile_later(r"[\d\s.,×x*+/÷()−–%$€£-]+=\s*([^=≈\n]{1,40}?)\.?")
+TOTAL = compile_later(
+    r"(?:(?:,|;|:| and| –| —) (?:(?:al)?together|that (?:gives|makes))|\bgives) ((?:about )?[$€£]?\d[\d.,]*(?: ?[%°\w]+)?)\W*$|[:,;] ((?:about )?[$€£]?(?:\d[\d.,]*|[a-z]{3,12}(?:-[a-z]{3,5})?)(?: [a-z]{2,12})?),? (?:in (?:total|all)|altogether)\W*$"
+)
+CHOOSES = compile_later(
+    r"(?:use|go with|choose|pick|take|prefer) ((?:(?!\bor\b)[^:;,.]){1,40})(?=[:;.]| –| —)", re.IGNORECASE
+)
+IT_IS = compile_later(r"(?:^|[.!?]\s)([A-Z][\w' -]{0,30}) it is(?=[,.!]|$)")
 WITH_REMARK = compile_later(
     r"(?P<value>[^,]{0,30}?\d[^,]{0,20}), (?=(?:set|as of|under|per|since|which)\b)|(?P<name>[^,\d]{2,40}), (?:in )?\d{4}\.?$"
 )
@@ -123,7 +130,16 @@ def without_other_things(reply: str, asked: QuestionForm, question: str) -> str:
     if len(reply) > MOST_CHARACTERS or asked.kind == "truth" or HAN_LETTER.search(reply + question):
         return reply
     sentences = [piece.strip() for piece in pieces(reply) if piece.strip(MARKS)]
-    return _asked_row(sentences, asked, question) or _second_step(sentences, asked) or reply
+    said = _conclusion(reply.strip(), asked, question) or _asked_row(sentences, asked, question)
+    return said or _second_step(sentences, asked) or reply
+
+
+def _conclusion(reply: str, asked: QuestionForm, question: str) -> str:
+    """Return the total at the end of a reply, or the option that it takes: `36` of `10 % is 24, 5 % is 12, together 36.`; '' without it."""
+    if asked.kind == "amount" and (total := TOTAL.search(reply)) is not None:
+        return total[1] or total[2]
+    chosen = (CHOOSES.match(reply) or IT_IS.search(reply)) if offered(question) else None
+    return "" if chosen is None else chosen[1].strip("`*")
 
 
 def _asked_row(lines: Sequence[str], asked: QuestionForm, question: str) -> str:

@@ -11,6 +11,7 @@ MARKER = compile_later(
     r"(?:final\s{1,5}(?:answer|result|output)|\banswer)[*_`\s]{0,5}(?:is\b|was\b|[:=：])[*_`\s:：]{0,8}"
     r"|(?:^|\n)[*_`\s]{0,5}(?:result|ans|output|solution|conclusion)[*_`\s]{0,5}[.:=：][*_`\s:：]{0,8}|(?:^|\n)####\s{0,3}(?=[-+$\d])"
     r"|(?:^|\n)#{1,4}\s(?:final\s)?(?:answer|答案)[*_:：]{0,4}\s{0,3}\n\s{0,3}|(?:答案|结果|结论)[*_`\s]{0,5}(?:应该是|应为|应是|就是|是|为|[:：])[*_`\s:：]{0,8}|<answer>\s{0,8}"
+    r"|\b(?:that|this|which)\s(?:makes|leaves)\s(?:the\s)?answer\s|\bthe one you(?:['’]re| are)\s(?:after|looking for|thinking of)\sis\s"
     r"|^\s{0,8}\{\s{0,8}\"(?:final_?)?answer\"\s{0,8}:\s{0,8}",
     re.IGNORECASE,
 )

@@ -19,6 +19,13 @@ DOUBTED = compile_later(  # of the whole reply
     r"(?:不过|但是?|可是?|只是)我?(?:也|还|并)?(?:不太?|没那?么?|没法|无法)(?:确[定认]|肯定|清楚|记得)(?=$|[。.！!，,])|我?(?:也|有点)?(?:记不[太大]?清|不太?敢?(?:确定|肯定))(?:了|的)?(?=$|[。.！!])|传言|传闻|据传",
     re.IGNORECASE,
 )
+NOT_GIVEN = compile_later(  # what follows is something else
+    r"(?:(?:(?:i['’]?m |i am )?(?:sorry|afraid)|unfortunately),? (?:but )?(?:that )?)?(?:i (?:ca(?:n['’]t|nnot)|could(?:n['’]t| not)|was(?:n['’]t| not) able to|do(?:n['’]t| not) have|was unable to|won['’]t) |there (?:is(?:n['’]t| not)|are(?:n['’]t| not)) (?:an? |any )?(?:confirmed|official|exact|agreed) |it (?:has(?:n['’]t| not)|is(?:n['’]t| not)) (?:yet )?(?:been )?(?:fixed|decided|set|announced|confirmed|settled)\b)|"
+    r".{0,160}\bbut (?:it )?(?:does(?:n['’]t| not)|did(?:n['’]t| not)) (?:actually )?(?:say|state|mention|give|tell|specify)\b",
+    re.IGNORECASE,
+)
+GOES_ON = compile_later(r"\b(?:but(?! (?:it )?d(?:oes|id))|however|though|instead|still)\b", re.IGNORECASE)
+AWAY = compile_later(r"\b(?:out of|away from|far from|anywhere near) (?:the |an? )?$", re.IGNORECASE)
 OF_ANOTHER_TIME = compile_later(  # than now
     r"\b(expected|previous|old|former|past|prior|target|desired|requested|original|last known|earlier)(?: \w+){1,3}(?::| (?:is|was))\s",
     re.IGNORECASE,
@@ -64,7 +71,7 @@ def settled(claims: Claims, reply: str, asked: QuestionForm) -> Claims:
 
 def _is_doubted(said: str, asked: QuestionForm) -> bool:
     """True of a reply that ends with a doubt, passes a rumour on, denies a cause, or tells of another time than is asked."""
-    if DOUBTED.search(said):
+    if DOUBTED.search(said) or (asked.kind != "truth" and NOT_GIVEN.match(said) and not GOES_ON.search(said)):
         return True
     if len(split(said)) > 1:
         return False
@@ -97,6 +104,8 @@ def _without_open(claim: Claim, said: str, asked: QuestionForm) -> Claim | None:
 
 def _is_open(before: str, form: str, after: str, asked: QuestionForm) -> bool:
     is_word = asked.kind in ("words", "") and not any(map(str.isdigit, form))
+    if AWAY.search(before) and not {"from", "out"} & set(asked.clause.lower().split()):
+        return True
     if is_word and (OTHERWISE.match(after) or OR_BEFORE.search(before)):
         return " or " not in asked.clause and "还是" not in asked.clause and "或" not in asked.clause
     if not (asked.money or MONEY.search(form)):

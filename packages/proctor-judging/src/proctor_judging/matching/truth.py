@@ -73,7 +73,7 @@ SHORT = compile_later(  # It isn't: …
     re.IGNORECASE,
 )
 PREDICATE = compile_later(
-    r"(?P<said>(?:it|they|he|she|you|we|i)\s?(?:['’](?:s|re|m)|is|are|was|were|can|could|will|should|ca|wo)(?:n['’]t|\snot)?)\s(?:still |also |indeed |definitely |certainly )?(?P<asked>(?!not\b)[a-z]{3,20})(?P<rest>(?: [a-z ]{1,80})?)",
+    r"(?P<said>(?:it|they|he|she|you|we|i)\s?(?:['’](?:s|re|m)|is|are|was|were|can|could|will|should|ca|wo)(?:n['’]t|\snot)?)\s(?:still |also |indeed |definitely |certainly )?(?P<asked>(?!(?:not|out|off|past|beyond|hardly|barely|almost|nearly)\b)[a-z]{3,20})(?P<rest>(?: [a-z ]{1,80})?)",
     re.IGNORECASE,
 )  # you're not late
 NONE = compile_later(r"no (?!one\b)([^.,;:–—!?]{3,80})", re.IGNORECASE)  # No rows were deleted
@@ -106,10 +106,15 @@ CONCLUSION = compile_later(
     r"\W*(?:so|therefore|thus|hence|overall|in (?:conclusion|summary|short))\b[,:]?\s+", re.IGNORECASE
 )
 MAY_I = compile_later(
-    r"\b(?:can|may|should|could) (?:i|we|you)\b|\b(?:ok|okay|safe|fine|good|alright|all right|wise)\b", re.IGNORECASE
+    r"\b(?:can|may|should|could) (?:i|we|you|my|our|your|an?|the|he|she|it|they)\b|\b(?:ok|okay|safe|fine|good|alright|all right|wise)\b",
+    re.IGNORECASE,
+)
+ALL_BUT_SO = compile_later(r"\W*(?:almost|nearly|not quite)\b\s?[:,.!–—-]", re.IGNORECASE)
+NORMALLY = compile_later(
+    r"(?:normally|usually|generally|typically|in general|as a rule)\b[^.!?]{0,160}\bbut\b,? ", re.IGNORECASE
 )
 DO_NOT = compile_later(
-    r"(?:please |no, )?(?:don['’]t|do not)(?:\s(?:(?:do|try) (?:it|that|this)|ever do (?:it|that|this)))?\W*$",
+    r"(?:please )?(?:don['’]t|do not|never) (?:let|give|feed) (?:him|her|it|them|your|any)\b.{0,30}|(?:please |no, )?(?:don['’]t|do not)(?:\s(?:(?:do|try) (?:it|that|this)|ever do (?:it|that|this)))?\W*$",
     re.IGNORECASE,
 )
 NOT_SO = compile_later(
@@ -158,6 +163,9 @@ def _said(sentence: str, asked: QuestionForm) -> bool | None:
         return said
     if GUESS.search(sentence) or CANNOT_TELL.search(sentence):
         return None
+    if asked.kind == "truth" and ALL_BUT_SO.match(sentence):
+        return False
+    sentence = NORMALLY.sub("", sentence)
     if asked.kind == "truth" and (said := _in_a_word(sentence, asked)) is not None:
         return said
     whole = sentence
