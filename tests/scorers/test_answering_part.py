@@ -106,6 +106,7 @@ def test_the_same_words_settle_a_question_for_just_that(question: str, reply: st
         ("Which planet is the hottest?", "But the answer is Venus: its thick air traps heat.", "Venus", 1),
         ("Is it open on Mondays?", "No, it's closed on Mondays. It's open on all other days.", "No, it is closed on Mondays", 1),
         ("Is it open on Mondays?", "No, it's closed on Mondays. It's open on all other days.", "No, it is being rebuilt", None),
+        ("Is it open on Mondays?", "No, it's closed on Mondays. It's open on all other days.", "No, it is open on all Mondays", None),
         ("Is it open on Mondays?", "No, it's closed on Mondays. It's open on all other days.", "Yes, it is open on Mondays", 0),
         ("What was the old name of Sri Lanka?", "Until 1972 it was Ceylon.", "Ceylon", None),
         ("What was the old name of Sri Lanka?", "Until 1972 it was Ceylon.", "Burma", 0),

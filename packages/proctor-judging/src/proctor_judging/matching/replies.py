@@ -164,7 +164,8 @@ def _claim_match(
     if claim.truth is not None:
         said = _truth_of(target, question)
         if said is None and (said := _truth_before_reason(target, question)) is claim.truth:
-            if reply and set() < echo(REASON.split(target, maxsplit=1)[1]) <= echo(reply) | echo(question):
+            why = echo(REASON.split(target, maxsplit=1)[1])
+            if why and any(why <= echo(sentence) for sentence in split(reply)):
                 return accept("sentences", say("The reply says {truth}.", truth=str(claim)))
             return _arguable([str(claim), target])
         if said is not claim.truth:
