@@ -147,3 +147,22 @@ def test_what_is_given_instead_on_the_way_or_away_is_not_right(
 ) -> None:
     assert points(question, reply, wrong) != 1
     assert right is None or points(question, reply, right) == 1
+
+
+@pytest.mark.parametrize(
+    ("question", "reply", "target"),
+    [
+        ("What is the band's best-selling album?", "The album is Rumours.", "Rumours"),
+        ("Is lunch included?", "Lunch is included and provided by the hotel.", "yes"),
+        ("他有孩子吗？", "他有孩子，只有一个女儿。", "有"),
+        ("Who can enter the room?", "I cannot enter. Ann can.", "Ann"),
+    ],
+)
+def test_words_that_only_look_like_a_rumour_a_condition_or_a_refusal_change_nothing(
+    question: str, reply: str, target: str
+) -> None:
+    assert points(question, reply, target) == 1
+
+
+def test_what_follows_an_arrow_is_no_result() -> None:
+    assert points("Where does the train start?", "Paris → Lyon", "Lyon") != 1

@@ -15,12 +15,12 @@ DENIED_CAUSE = compile_later(r"(?:\bnot\b|n['’]t\b)(?! only)([^,.;:]{0,60}?)\b
 BUT_BECAUSE = compile_later(r"\bbut (?:rather )?(?:because|due to)\b", re.IGNORECASE)
 DOUBTED = compile_later(  # of the whole reply
     r"\b(?:but|though|although|however),? (?:i(?:['’]m| am) not (?:\w+ )?(?:sure|certain)|i (?:don['’]t|do not) (?:really )?(?:know|remember)|i (?:can['’]t|cannot) be sure)(?! (?:why|how|who|when|where|if|whether|what|about (?:the|any|other)))|"
-    r"\brumou?rs?\b|\bword is(?: that)?\b|\b(?:some|many) sources\b|"
+    r"\brumou?r has it\b|(?-i:\brumou?rs?) (?:is|are|says?|suggests?|claims?)\b|\bword is that\b|"
     r"(?:不过|但是?|可是?|只是)我?(?:也|还|并)?(?:不太?|没那?么?|没法|无法)(?:确[定认]|肯定|清楚|记得)(?=$|[。.！!，,])|我?(?:也|有点)?(?:记不[太大]?清|不太?敢?(?:确定|肯定))(?:了|的)?(?=$|[。.！!])|传言|传闻|据传",
     re.IGNORECASE,
 )
 NOT_GIVEN = compile_later(  # what follows is something else
-    r"(?:(?:(?:i['’]?m |i am )?(?:sorry|afraid)|unfortunately),? (?:but )?(?:that )?)?(?:i (?:ca(?:n['’]t|nnot)|could(?:n['’]t| not)|was(?:n['’]t| not) able to|do(?:n['’]t| not) have|was unable to|won['’]t) |there (?:is(?:n['’]t| not)|are(?:n['’]t| not)) (?:an? |any )?(?:confirmed|official|exact|agreed) |it (?:has(?:n['’]t| not)|is(?:n['’]t| not)) (?:yet )?(?:been )?(?:fixed|decided|set|announced|confirmed|settled)\b)|"
+    r"(?:(?:(?:i['’]?m |i am )?(?:sorry|afraid)|unfortunately),? (?:but )?(?:that )?)?(?:i (?:ca(?:n['’]t|nnot)|could(?:n['’]t| not)|was(?:n['’]t| not) able to|was unable to) (?:give|find|say|tell|share|provide|confirm|pin|determine|look up)\b|i do(?:n['’]t| not) have (?:\w+ ){0,3}(?:data|access|information|figures?|details?|records?)\b|there (?:is(?:n['’]t| not)|are(?:n['’]t| not)) (?:an? |any )?(?:confirmed|official|exact|agreed) |it (?:has(?:n['’]t| not)|is(?:n['’]t| not)) (?:yet )?(?:been )?(?:fixed|decided|set|announced|confirmed|settled)\b)|"
     r".{0,160}\bbut (?:it )?(?:does(?:n['’]t| not)|did(?:n['’]t| not)) (?:actually )?(?:say|state|mention|give|tell|specify)\b",
     re.IGNORECASE,
 )
@@ -32,7 +32,7 @@ OF_ANOTHER_TIME = compile_later(  # than now
 )
 PLANNED = compile_later(r"\b(?:was|were) (?:planned|scheduled|expected|proposed|meant|intended)\b", re.IGNORECASE)
 CONDITION = compile_later(
-    r"\b(?:only (?:if|when|with|after|while|for)|(?:if|provided|unless|as long as|so long as)\b)|如果|只要|除非|假如|的话|只有|仅限",
+    r"\b(?:only (?:if|when|with|after|while|for)|(?:if|provided (?:that|you|it|they)|unless|as long as|so long as)\b)|如果|只要|除非|假如|的话(?=[，,就可能])|只有[^，。]{1,12}才|仅限",
     re.IGNORECASE,
 )
 CLEAR = compile_later(r"\b(?:yes|no|yep|sure|true|correct|of course|certainly|definitely)\b|是的|答案是|肯定|^\W*(?:可以|能|对)", re.IGNORECASE)  # fmt: skip

@@ -81,7 +81,8 @@ DOES = compile_later(
     r"^(?:can|could|do|does|did|will|would|should|may|must) .* ([a-z]{2,}) ([a-z]{3,})\W*$", re.IGNORECASE
 )
 WHOLE = compile_later(
-    r"\b(?:all|any\w*|every\w*|each|both|most|always|it|them|that|those|this|so|there|one|ones|some)\b", re.IGNORECASE
+    r"\b(?:all|any\w*|every\w*|each|both|most|always|it|them|that|those|this|so|there|one|ones|some|small|few|little|more|only|amounts?)\b",
+    re.IGNORECASE,
 )
 CONDITIONS = compile_later(
     r"\b(?:if|only|unless|until|before|when|once|whether|almost|nearly|hardly|than|too|but)\b", re.IGNORECASE

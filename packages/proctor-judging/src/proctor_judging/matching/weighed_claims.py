@@ -76,7 +76,9 @@ SLIP = compile_later(r"(?i)\b(?:wait|sorry|oops|hmm|actually|or)\b|[?!]")
 UNTOLD = compile_later(
     r"(?i)(?:(?:unfortunately|sorry),? )?(?:the|that|this|your) (?:\w+ )?(?:text|passage|document|article|note|table|paragraph|source|report|message|e-?mail|log|file|record)s? (?:does|do|did)(?: not|n['’]t) (?:actually |explicitly )?(?:say|mention|state|specify|tell|show|give|indicate)(?: us| me)?(?: anything about)? (?:when|who|whom|whose|what|which|where|why|how|whether|if|any)\b[^,;:.!?]{0,100}(?:[.!](?! (?:but|however|still|that said|though|it was|it is)\b)|$)"
 )
-RESULT = compile_later(r"[=≈→]\s?([^=≈→;:]{1,40})$")
+RESULT = compile_later(
+    r"[-+×*÷/−√^]\s?[\d(√].{0,80}[=≈]\s?([^=≈;:]{1,40})$"
+)  # of a calculation, and not of 3 tsp = 1 tbsp
 DOES = compile_later(r"(?:dial|call|press|type|use|enter|run) ([^,;:]{1,40})", re.IGNORECASE)
 LIST = compile_later(r", |，|、| and |和|及")
 
