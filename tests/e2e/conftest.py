@@ -10,6 +10,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
+import patient_web
 import pytest
 from headless import CHROMIUM
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
@@ -24,22 +25,11 @@ PORT = 18860 + 40 * int(
 
 
 class WebServer:
-    """A running `proctor web`."""
+    """A running `proctor web`, whose pages wait for that many seconds before they say that they wait."""
 
-    def __init__(self, *words: str, cwd: Path) -> None:
-        command = [
-            sys.executable,
-            "-m",
-            "proctor",
-            "--lang",
-            "en",
-            "web",
-            "--json",
-            "--no-open",
-            "--port",
-            str(PORT),
-            *words,
-        ]
+    def __init__(self, *words: str, cwd: Path, seconds: float) -> None:
+        served = ["--lang", "en", "web", "--json", "--no-open", "--port", str(PORT)]
+        command = [sys.executable, patient_web.__file__, str(seconds), *served, *words]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=cwd)
         assert self.process.stdout is not None
         line = self.process.stdout.readline()
@@ -74,8 +64,8 @@ def web_of_module(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable
 def _servers(folder: Path) -> Iterator[Callable[..., WebServer]]:
     running: list[WebServer] = []
 
-    def start(*words: str | Path) -> WebServer:
-        running.append(WebServer(*map(str, words), cwd=folder))
+    def start(*words: str | Path, seconds: float = patient_web.MANY_SECONDS) -> WebServer:
+        running.append(WebServer(*map(str, words), cwd=folder, seconds=seconds))
         return running[-1]
 
     yield start

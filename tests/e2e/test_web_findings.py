@@ -63,3 +63,19 @@ def test_a_phone_shows_findings_in_chinese_within_its_width(server: Any, visit: 
     page.get_by_role("button", name="不属实").tap()
     expect(page.locator(".kinds a[aria-current]")).to_contain_text("属实 0.0%")
     assert page.evaluate("document.documentElement.scrollWidth") == 390
+
+
+def test_a_page_that_waits_is_left_with_the_focus_where_it_was(
+    web: Callable[..., Any], store: Path, tmp_path: Path, visit: Callable[..., Page]
+) -> None:
+    server = web("--store", shutil.copy(store, tmp_path), seconds=0)
+    page = visit(server.link)
+    page.goto(f"{server.address}{FINDINGS}")
+    expect(page.get_by_role("heading", name="Waiting")).to_be_visible()
+    page.get_by_role("link", name="Trends").focus()
+    expect(page.locator(".where")).to_contain_text("1 of ")
+    expect(page.get_by_role("link", name="Trends")).to_be_focused()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.wait_for_timeout(1_200)
+    assert asked == [], "it is not asked for again"

@@ -251,7 +251,7 @@ def test_a_page_that_waits_says_so(site: AppSite, monkeypatch: pytest.MonkeyPatc
         raise StillComputing
 
     monkeypatch.setattr("proctor_web.inspecting.pages.inspect_trials", take_long)
-    assert 'hx-trigger="load delay' in site.browser().get(PAGE).text
+    assert 'hx-trigger="every' in site.browser().get(PAGE).text
     assert 'hx-trigger="load delay' in site.browser().get(f"{PAGE}?part=line").text
 
 
