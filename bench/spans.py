@@ -12,11 +12,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
-from scipy.optimize import minimize
-from scipy.sparse import csr_matrix
 
 from bench import english_replies
 from bench.han_replies import grid
@@ -29,6 +28,9 @@ from proctor_judging.matching.han_spans import read_han_spans
 from proctor_judging.matching.replies import match_claim
 from proctor_judging.matching.span_model import Language, ReplySpan
 from proctor_judging.matching.verdict import AnswerOptions
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 DATA = Path(__file__).parents[1] / "tests" / "data"
 HAN = re.compile("[\u3400-\u9fff]")
@@ -137,6 +139,8 @@ def read_labelled(language: Language) -> list[Labelled]:
 
 def fit(replies: Sequence[Labelled], language: Language) -> dict[str, float]:
     """Return the weights that make the preferred spans of replies most probable, shrunk towards 0."""
+    from scipy.optimize import minimize  # takes longer to import than what tests use of this module
+
     replies = [reply for reply in replies if any(reply.gains)]
     counts = Counter(name for reply in replies for name in {name for span in reply.spans for name in span.features})
     names = sorted(name for name, count in counts.items() if count >= LEAST_COUNT[language])
@@ -161,7 +165,9 @@ def fit(replies: Sequence[Labelled], language: Language) -> dict[str, float]:
     return {name: round(float(weight), 2) for name, weight in zip(names, found, strict=True) if abs(weight) >= LEAST}
 
 
-def _matrix(spans: Sequence[ReplySpan], place: dict[str, int]) -> csr_matrix:
+def _matrix(spans: Sequence[ReplySpan], place: dict[str, int]) -> "csr_matrix":
+    from scipy.sparse import csr_matrix
+
     columns: list[int] = []
     ends = [0]
     for span in spans:

@@ -186,6 +186,14 @@ def pytest_collection() -> Generator[None, object, object]:
     return collected
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_unconfigure() -> None:
+    """Look for garbage once more, and let pytest, which looks four times, find nothing to look at until Python ends."""
+    gc.collect()
+    gc.freeze()
+    atexit.register(gc.unfreeze)
+
+
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_teardown() -> Iterator[None]:
     """Fail a test that leaves a process behind with nobody to reap it: its event loop is closed, and the process is not.
