@@ -4,8 +4,6 @@ A build sees a copy of the package's own files and nothing else, so that no file
 checked against them.
 """
 
-import gzip
-import io
 import os
 import shutil
 import subprocess
@@ -22,7 +20,8 @@ ROOT = Path(__file__).resolve().parents[1]
 KERNEL = "proctor"
 PACKAGED = ("src/", "pyproject.toml", "README.md", "LICENSE")
 MOST_BYTES = {KERNEL: 2_000_000, "": 5_000_000}  # of the kernel's wheel, and of all wheels together
-BUILD = "import sys; from setuptools import build_meta as b; to = sys.argv[1]; b.build_wheel(to); b.build_sdist(to)"
+BUILD = "import sys; from hatchling import build as b; to = sys.argv[1]; b.build_wheel(to); b.build_sdist(to)"
+SHARED = '\n[tool.hatch.build.targets.wheel.shared-data]\n"man/proctor.1" = "share/man/man1/proctor.1"\n"man/zh_CN/proctor.1" = "share/man/zh_CN/man1/proctor.1"\n'
 
 
 def main(folder: Path) -> None:
@@ -51,7 +50,6 @@ def _build(package: Path, folder: Path) -> Path:
         if built.returncode:
             sys.exit(built.stderr or built.stdout)
         (wheel,), (sdist,) = made.glob("*.whl"), made.glob("*.tar.gz")
-        _same_each_time(sdist, moment)
         check_wheel(wheel, tracked, with_manual=bool(manual))
         check_sdist(sdist, [*tracked, *manual])
         for file in (wheel, sdist):
@@ -69,7 +67,7 @@ def _tracked(package: Path) -> tuple[list[str], int]:
     print("git does not know this folder: all files of the package are taken.", file=sys.stderr)
     paths = [path for name in PACKAGED for path in (package / name, *(package / name).rglob("*")) if path.is_file()]
     found = sorted(path.relative_to(package).as_posix() for path in paths)
-    return [name for name in found if "__pycache__" not in name and ".egg-info/" not in name], 315_619_200
+    return [name for name in found if "__pycache__" not in name], 315_619_200
 
 
 def check_wheel(wheel: Path, tracked: list[str], *, with_manual: bool) -> None:
@@ -97,10 +95,9 @@ def check_wheel(wheel: Path, tracked: list[str], *, with_manual: bool) -> None:
 
 def check_sdist(sdist: Path, tracked: list[str]) -> None:
     """Exit with what is missing in the sdist, or what should not be there."""
-    made = {"PKG-INFO", "setup.cfg"}
     with tarfile.open(sdist) as archive:
         names = {member.name.partition("/")[2] for member in archive if member.isfile()}
-    _compare("sdist", {name for name in names - made if ".egg-info/" not in name}, {*tracked})
+    _compare("sdist", names - {"PKG-INFO"}, {*tracked})
 
 
 def _compare(what: str, found: set[str], wanted: set[str]) -> None:
@@ -128,17 +125,9 @@ def _write_manual(manual: Mapping[str, str], copy: Path, moment: int) -> None:
             sys.exit(done.stderr)
         (copy / name).parent.mkdir(parents=True, exist_ok=True)
         (copy / name).write_text(done.stdout, encoding="utf-8")
-
-
-def _same_each_time(sdist: Path, moment: int) -> None:
-    """Write an sdist again in one order, with one time and one owner."""
-    plain = io.BytesIO()
-    with tarfile.open(sdist) as old, tarfile.open(fileobj=plain, mode="w", format=tarfile.PAX_FORMAT) as new:
-        for member in sorted(old.getmembers(), key=lambda one: one.name):
-            member.mtime, member.uid, member.gid, member.uname, member.gname = moment, 0, 0, "", ""
-            member.mode, member.pax_headers = 0o755 if member.isdir() else 0o644, {}
-            new.addfile(member, old.extractfile(member) if member.isfile() else None)
-    sdist.write_bytes(gzip.compress(plain.getvalue(), mtime=moment))
+    if manual:
+        with (copy / "pyproject.toml").open("a", encoding="utf-8") as settings:
+            settings.write(SHARED)
 
 
 def _git(*arguments: str) -> str:

@@ -13,7 +13,7 @@ def link_dependencies(folder: Path) -> Path:
     folder.mkdir()
     for packages in (Path(path) for path in sys.path if path.endswith("site-packages")):
         for path in packages.iterdir():
-            if not re.match(r"__editable__|proctor|distutils", path.name) and path.suffix != ".pth":
+            if not re.match(r"proctor|distutils", path.name) and path.suffix != ".pth":
                 (folder / path.name).symlink_to(path)
     return folder
 
