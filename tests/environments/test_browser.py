@@ -2,11 +2,13 @@
 
 import asyncio
 import os
+import shutil
 import signal
 import subprocess
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from threading import Event, Thread
 from typing import Any
 
@@ -172,6 +174,22 @@ def drivers() -> set[int]:
     listed = subprocess.run(["ps", "-eo", "pid=,ppid=,comm="], capture_output=True, text=True, check=True).stdout
     rows = [line.split(None, 2) for line in listed.splitlines()]
     return {int(pid) for pid, parent, name in rows if int(parent) == os.getpid() and name.startswith("node")}
+
+
+@pytest.mark.parametrize("name", ["chromium-headless-shell", "chromium"])
+async def test_each_browser_that_may_be_there_shows_a_page(name: str, site: str) -> None:
+    if shutil.which(name) is None:
+        pytest.skip(f"needs a browser: {name}")
+    async with Chromium(name) as chromium, window_of(chromium, site) as window:
+        assert await window.page.title() == "Shop"
+
+
+async def test_the_browser_without_windows_is_preferred(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("chromium", "chromium-headless-shell"):
+        (tmp_path / name).touch(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("PROCTOR_CHROMIUM", raising=False)
+    assert find_chromium() == str(tmp_path / "chromium-headless-shell")
 
 
 async def test_a_browser_that_is_not_there_is_named_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

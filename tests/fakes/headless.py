@@ -2,6 +2,7 @@
 
 import shutil
 
-NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+from proctor_adapters.environments.browser import NAMES
+
 CHROMIUM = next(filter(None, map(shutil.which, NAMES)), None)
-"""The program; None where there is none. The shell has the engine of Chromium without its windows, for a third of the CPU."""
+"""The program; None where there is none."""
