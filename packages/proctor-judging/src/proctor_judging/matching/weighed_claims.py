@@ -31,6 +31,7 @@ from proctor_judging.matching.lists import read_items
 from proctor_judging.matching.number_words import with_digits
 from proctor_judging.matching.patterns import compile_later
 from proctor_judging.matching.phrase_answers import SO
+from proctor_judging.matching.plain_words import said_plainly
 from proctor_judging.matching.question_words import HAN_LETTER, MOST_CHARACTERS, echo
 from proctor_judging.matching.sentences import GUESS, OTHERS_SAY
 from proctor_judging.matching.settled import settled
@@ -91,6 +92,7 @@ def read_weighed_claims(reply: str, question: str = "", *, guesses: bool = False
     ['John Major']
     """
     asked = read_asked(question)
+    reply = said_plainly(reply, asked)
     is_english = not HAN_LETTER.search(question + reply)
     if is_english and _is_untold(reply, asked):
         return Claims(reply.strip())
