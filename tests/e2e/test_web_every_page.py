@@ -1,4 +1,8 @@
-"""Every page that links lead to, in the demo: accessible, within its width, nothing from outside, in both languages and colours."""
+"""The demo in a real browser: every page that links lead to, accessible, within its width, with nothing from outside, in both
+languages and colours; by keys alone; and a review by two people.
+
+With --rewrite-golden the pictures in `docs/images` are taken again.
+"""
 
 import gzip
 import html
@@ -9,7 +13,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from proctor_web.client import Client, Unanswered
 from proctor_web.runs.listing import list_runs
@@ -17,8 +21,17 @@ from proctor_web.runs.ordering import RunFilter
 from proctor_web.samples.listing import SampleFilter, list_samples
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser-2")]
+IMAGES = Path(__file__).resolve().parents[2] / "docs" / "images"
+PICTURES = {
+    "runs": "/runs",
+    "run": "/runs/bfcl-greedy",
+    "sample": "/runs/teahouse-first/samples/too_many",
+    "compare": "/compare?run=bfcl-greedy&run=bfcl-warm",
+    "case": "/evalsets/case?file=teahouse.evalset.json&case=order_two",
+}
 AXE = Path(__file__).parents[1] / "data" / "axe" / "axe-4.14.1.min.js.gz"
 STARTS = ["/runs", "/runs/new", "/compare", "/leaderboard", "/trends", "/evalsets", "/chat", "/review", "/nowhere"]
+SHOWN = ("h1", "header nav a[aria-current=page]")
 MOST_PAGES = 60
 MOST_BYTES = 150_000  # of the first page, with all it loads
 BROKEN_RULES = """() => axe.run(document, {resultTypes: ["violations"]}).then((found) => found.violations
@@ -43,6 +56,7 @@ class Look(NamedTuple):
     lang: str
     scheme: str
     width: int
+    is_mobile: bool = False
 
 
 def shape(address: str) -> str:
@@ -67,13 +81,18 @@ def server(web_of_module: Start) -> Any:
     return web_of_module("--demo")
 
 
-@pytest.mark.parametrize("look", [Look("en", "light", 1280), Look("zh", "dark", 360)], ids=str)
+@pytest.mark.parametrize("look", [Look("en", "light", 1280), Look("zh", "dark", 360, is_mobile=True)], ids=str)
 def test_every_page_is_accessible_and_within_its_width(
     look: Look, server: Any, session: Any, visit: Open, requests: list[str], pytestconfig: pytest.Config
 ) -> None:
     """In the usual run each look has every other page checked for accessibility, which takes most of the time."""
     axe = gzip.decompress(AXE.read_bytes()).decode()
-    how = {"color_scheme": look.scheme, "viewport": {"width": look.width, "height": 900}, "bypass_csp": True}  # for axe
+    device = {
+        "viewport": {"width": look.width, "height": 900},
+        "is_mobile": look.is_mobile,
+        "has_touch": look.is_mobile,
+    }
+    how = {"color_scheme": look.scheme, "bypass_csp": True, **device}  # for axe
     page = visit(f"{server.address}/runs?lang={look.lang}", storage_state=session, **how)
     waiting, seen, faults, count = [*STARTS], set[str](), list[str](), 0
     while waiting and count < MOST_PAGES:
@@ -93,7 +112,10 @@ def test_every_page_is_accessible_and_within_its_width(
             faults += [f"{address}: {fault}" for fault in page.evaluate(BROKEN_RULES)]
         wide = page.evaluate("document.documentElement.scrollWidth")
         faults += [f"{address}: {wide} pixels wide"] if wide > look.width else []
-        faults += [f"{address}: status {answer.status}"] if answer.status >= 400 and address != "/nowhere" else []
+        is_there = address != "/nowhere"
+        faults += [f"{address}: status {answer.status}"] if answer.status >= 400 and is_there else []
+        faults += [f"{address}: no {one}" for one in SHOWN if is_there and not page.locator(one).first.is_visible()]
+        assert page.locator("html").get_attribute("lang") == {"en": "en", "zh": "zh-CN"}[look.lang]
         waiting += [one for one in links(page) if one.startswith("/")]
     assert not faults, f"{len(faults)} on {count} pages:\n" + "\n".join(faults)
     assert count > 8
@@ -189,3 +211,78 @@ def test_the_client_of_python_asks_a_running_server(server: Any) -> None:
         with pytest.raises(Unanswered, match="no-such-run") as refused:
             client.call(list_samples, SampleFilter(run="no-such-run"))
         assert refused.value.status == 404
+
+
+def test_two_people_review_blind_and_the_page_shows_how_they_agree(web: Start, visit: Open) -> None:
+    server = web("--demo")
+    owner = visit(server.link)
+    owner.goto(f"{server.address}/review?run=capitals-greedy")
+    expect(owner.get_by_role("checkbox", name="capitals-greedy")).to_be_checked()
+    owner.get_by_label("Name").fill("blind")
+    owner.get_by_label("Answers").fill("2")
+    owner.get_by_label("Reviewers").fill("ann bob")
+    owner.get_by_role("button", name="Make the queue").click()
+    owner.wait_for_url("**/review/blind")
+    for row, name in enumerate(("ann", "bob")):
+        owner.goto(f"{server.address}/review/blind")
+        owner.get_by_role("button", name="Make a link").nth(row).click()
+        link = owner.locator(".address code").inner_text()
+        reviewer = visit(link)
+        expect(reviewer.locator(".who")).to_have_text(name)
+        assert "capitals-greedy" not in reviewer.content()
+        for key in ("5", "4"):
+            reviewer.keyboard.press(key)
+            reviewer.keyboard.press("a" if key == "5" else "r")
+            reviewer.keyboard.press("s")
+            reviewer.wait_for_url(re.compile("saved="))
+        expect(reviewer.locator(".done")).to_contain_text("2 of 2 reviewed")
+    owner.goto(f"{server.address}/review/blind")
+    expect(owner.locator(".facts")).to_contain_text("2 of 2 reviewed")
+    expect(owner.locator("main")).to_contain_text("Between people: ann, bob")
+
+
+def test_a_key_is_heard_as_soon_as_the_page_shows(server: Any, session: Any, visit: Open) -> None:
+    page = visit(f"{server.address}/runs", storage_state=session)
+
+    def hold(script: Route) -> None:
+        page.wait_for_timeout(500)
+        script.continue_()
+
+    page.route("**/static/*.js", hold)
+    for path in ("/runs", "/runs/bfcl-greedy/samples", "/evalsets", "/chat"):
+        page.goto(server.address + path, wait_until="commit")
+        expect(page.get_by_role("heading", level=1)).to_be_visible()
+        page.keyboard.press("?")
+        expect(page.locator("dialog#keys")).to_be_visible()
+        page.wait_for_load_state()
+
+
+def test_keys_alone_lead_from_the_list_to_a_sample_and_back(server: Any, session: Any, visit: Open) -> None:
+    page = visit(f"{server.address}/runs/bfcl-greedy/samples", storage_state=session)
+    page.keyboard.press("?")
+    expect(page.locator("dialog#keys")).to_be_visible()
+    page.keyboard.press("Escape")
+    page.keyboard.press("j")
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile("open="))  # next to the list
+    first = page.url
+    page.keyboard.press("j")
+    page.wait_for_url(lambda url: url != first and "open=" in url)
+    page.keyboard.press("k")
+    page.wait_for_url(first)
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_the_pages_of_the_documentation_have_pictures(lang: str, request: pytest.FixtureRequest) -> None:
+    if request.config.getoption("--rewrite-golden"):
+        server, session, visit = map(request.getfixturevalue, ("server", "session", "visit"))
+        page = visit(
+            f"{server.address}/runs?lang={lang}", storage_state=session, viewport={"width": 1280, "height": 800}
+        )
+        IMAGES.mkdir(exist_ok=True)
+        for name, path in PICTURES.items():
+            page.goto(server.address + path)
+            page.wait_for_load_state("networkidle")
+            page.screenshot(path=IMAGES / f"web-{name}-{lang}.png")
+    for name in PICTURES:
+        assert (IMAGES / f"web-{name}-{lang}.png").is_file(), "take the pictures with --rewrite-golden"
