@@ -2,7 +2,7 @@
 
 `tests/data/replies` holds the corpora: `tuned` and `unseen`, to which the rules were mended, `third`, of another hand, and `registers`: replies of
 developers, assistants, a help desk and teachers. Strangers wrote the others: `stranger_a` to `_f` were read when the rules were mended, all others were
-used to fit the model of spans, but for `bench.spans.MEASURED`. From `_ff` on, a third of the replies have a rival that was put there to mislead.
+used to fit the model of spans, but for `bench.spans.MEASURED`. From `_ff` to `_qq`, a third of the replies have a rival that was put there to mislead.
 """
 
 import json
@@ -31,7 +31,10 @@ CORPORA = (
     "unseen",
     "third",
     "registers",
-    *(f"stranger_{hand}" for hand in (*"abcdefghijklmnopqrstuvwxyz", *(2 * letter for letter in "abcdefghijklmnopq"))),
+    *(
+        f"stranger_{hand}"
+        for hand in (*"abcdefghijklmnopqrstuvwxyz", *(2 * letter for letter in "abcdefghijklmnopqrs"))
+    ),
 )
 SCORERS: dict[str, Callable[[Sample, Trajectory], Score | Unscored]] = {
     "answer_en": answer,

@@ -149,3 +149,18 @@ def test_a_day_of_the_month_and_a_percentage_may_stand_without_their_endings() -
     score = number(Sample.ask("s", "Who came in?", target="21"), Trajectory.of("the 21st"))
     assert isinstance(score, Score)
     assert score.points == 0
+
+
+@pytest.mark.parametrize(
+    ("question", "reply", "target"),
+    [
+        ("In which year did the wall fall?", "It fell on 9 November 1989. It had stood since 1961.", "1989"),
+        ("What year was she born?", "She was born on 1921-05-03.", "1921"),
+        ("中华人民共和国成立于哪一年？", "中华人民共和国成立于1949年10月1日。", "1949"),
+        ("What is √2, rounded to two decimals?", "√2 ≈ 1.41421356…, which rounds to **1.41**.", "1.41"),
+        ("What is the probability?", r"It is $\frac{2}{6} = \frac{1}{3}$.", "1/3"),
+    ],
+)
+def test_the_year_of_a_date_a_rounded_number_and_a_fraction_are_read(question: str, reply: str, target: str) -> None:
+    sample = Sample.ask("q", question, target=target)
+    assert number(sample, Trajectory.of(reply)).points == 1  # type: ignore[union-attr]

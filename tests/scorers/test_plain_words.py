@@ -19,7 +19,12 @@ RIGHT = [
     (TEA, "1 tablespoon = 3 teaspoons", "3"),
     ("1米等于多少厘米？", "100厘米等于1米", "100厘米"),
 ]
+RIGHT += [  # a bound that is asked for is the amount
+    ("How many items can a member borrow?", "Up to 8 items at a time, for three weeks.", "8"),
+    ("About how far is it?", "It is roughly 344 km as the crow flies.", "344 km"),
+]
 NOT_RIGHT = [
+    ("How many items can a member borrow?", "Up to 8 items at a time, for three weeks.", "3"),
     (TEA, "3 teaspoons = 1 tablespoon", "1 tablespoon"),
     ("How many inches are in a foot?", "12 inches = 1 foot", "1"),
     (WHICH, "I can't recommend the Dell.", "the Dell"),

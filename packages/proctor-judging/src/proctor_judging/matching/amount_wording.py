@@ -14,7 +14,10 @@ AND_PART = compile_later(
     r"\b(\d{1,4} (?:hours?|minutes?|years?|weeks?|days?|feet|foot|pounds?)) and (?=\d{1,2} (?:months?|days?|hours?|minutes?|seconds?|inch(?:es)?|ounces?)\b)",
     re.IGNORECASE,
 )
-ROUNDED = compile_later(r"(?:\b(?:about|roughly|approximately|around|rounded(?: to)?)\s|[≈约])\s?$", re.IGNORECASE)
+ROUNDED = compile_later(
+    r"(?:\b(?:about|roughly|approximately|around|rounded(?: to)?|rounds(?: up| down| off)? to)\s|[≈约])\s?$",
+    re.IGNORECASE,
+)
 ASKS_ROUNDED = compile_later(
     r"\b(?:round(?:ed)?|nearest|approximate(?:ly)?|decimals?|places|significant)\b|保留|精确|小数|约|四舍五入",
     re.IGNORECASE,

@@ -16,9 +16,9 @@ MARKER = compile_later(
     re.IGNORECASE,
 )
 DOUBTED = compile_later(
-    r"\b(?:whether|wrong|incorrect|doubt|asked|asks?|claims?|claimed|said|says|thought|if|n['’]t (?:say|think|believe|mean)|"
+    r"\b(?:whether|wrong|incorrect|intuitive|instinctive|tempting|na[iï]ve|gut|doubt|asked|asks?|claims?|claimed|said|says|thought|if|n['’]t (?:say|think|believe|mean)|"
     r"not (?:say|think|true|mean|believe|(?:\w+ )?(?:sure|certain))|unsure|might|maybe|perhaps|possibly|"
-    r"(?:many|most|some|others|people|everyone|they)(?: people)? (?:might |may |would |often )?(?:say|think|believe|assume|guess))\b(?:(?!\b(?:so|therefore|thus|hence|but|however|yet)\b)[^.!?。！？\n]){0,80}$|(?:是否|不认为|并不是说|怀疑|有人说|以为)(?:(?!所以|因此)[^。！？\n]){0,40}$",
+    r"(?:many|most|some|others|people|everyone|they)(?: people)? (?:might |may |would |often )?(?:say|think|believe|assume|guess))\b(?:(?!\b(?:so|therefore|thus|hence|but|however|yet)\b)[^.!?。！？\n]){0,80}$|(?:是否|不认为|并不是说|怀疑|有人说|以为|直觉)(?:(?!所以|因此)[^。！？\n]){0,40}$",
     re.IGNORECASE,
 )
 CLOSING = compile_later(r"\s*</answer>.*|\s*\}\s*$", re.DOTALL | re.IGNORECASE)

@@ -8,6 +8,7 @@ from proctor_judging.matching.question_words import stem
 
 IDIOMS = (
     (compile_later(r"\bthere(?:['’]s| is| can be) no (?:doubt|question|denying) that (?=(?-i:[A-Z])|(?:the|an?|it|he|she|they|this) )", re.IGNORECASE), ""),
+    (compile_later(r"\ban? (?:\w+ ){1,3}by the name of (?=(?-i:[A-Z]))", re.IGNORECASE), ""),
     (compile_later(r"\bnone other than ", re.IGNORECASE), ""),
     (compile_later(r"\bI could(?:n['’]t| not) be happier to help[.:!,]* ", re.IGNORECASE), ""),
     (compile_later(r"\b(?:I )?can(?:no|['’])t help but (?:say )?", re.IGNORECASE), ""),
@@ -16,6 +17,11 @@ IDIOMS = (
     (compile_later(r"\b(?:you )?can(?:no|['’])t go wrong with ", re.IGNORECASE), "choose "),
     (compile_later("(?:毫无疑问|毋庸置疑)[，,]?(?=就?是)"), ""),
     (compile_later("非([^，。,不]{1,12}?)莫属"), r"是\1"),
+)  # fmt: skip
+BOUNDS = (  # of what is asked for, they are the amount itself
+    (compile_later(r"\b(?:max\w*|most|limit|can|may|allowed|capacity|holds?)\b", re.IGNORECASE), compile_later(r"\bup to (?=[$€£]?\w)", re.IGNORECASE)),
+    (compile_later(r"\b(?:min\w*|least|lowest|youngest)\b", re.IGNORECASE), compile_later(r"\bat least (?=[$€£]?\d)", re.IGNORECASE)),
+    (compile_later(r"\b(?:(?:about|around) how|approximate(?:ly)?|roughly|estimated?|about\W*$)", re.IGNORECASE), compile_later(r"\b(?:about|approximately|roughly|around) (?=[$€£]?\d)", re.IGNORECASE)),
 )  # fmt: skip
 NOTHING_LIKE = compile_later(r"\bnothing (?:beats|tops) ", re.IGNORECASE)
 EQUATION = compile_later(
@@ -37,7 +43,11 @@ def said_plainly(reply: str, asked: QuestionForm) -> str:
         reply = idiom.sub(plain, reply)
     if "beat" not in asked.clause and "top" not in asked.clause:
         reply = NOTHING_LIKE.sub("the best is ", reply)
-    return _turned(reply, asked) if asked.kind == "amount" else reply
+    if asked.kind != "amount":
+        return reply
+    for is_asked, bound in BOUNDS:
+        reply = bound.sub("", reply) if is_asked.search(asked.clause) else reply
+    return _turned(reply, asked)
 
 
 def _turned(reply: str, asked: QuestionForm) -> str:

@@ -6,6 +6,7 @@ import msgspec
 
 from proctor_judging.matching.asked import QuestionForm
 from proctor_judging.matching.claims import Claim, Claims
+from proctor_judging.matching.number_words import with_digits
 from proctor_judging.matching.patterns import compile_later
 from proctor_judging.matching.question_words import HAN_LETTER, MOST_CHARACTERS, echo
 from proctor_judging.matching.sentences import split
@@ -14,7 +15,8 @@ from proctor_judging.matching.text import negations, tidy
 DENIED_CAUSE = compile_later(r"(?:\bnot\b|n['’]t\b)(?! only)([^,.;:]{0,60}?)\b(?:because|due to)\b", re.IGNORECASE)
 BUT_BECAUSE = compile_later(r"\bbut (?:rather )?(?:because|due to)\b", re.IGNORECASE)
 DOUBTED = compile_later(  # of the whole reply
-    r"\b(?:but|though|although|however),? (?:i(?:['’]m| am) not (?:\w+ )?(?:sure|certain)|i (?:don['’]t|do not) (?:really )?(?:know|remember)|i (?:can['’]t|cannot) be sure)(?! (?:why|how|who|when|where|if|whether|what|about (?:the|any|other)))|"
+    r"\b(?:but|though|although|however),? (?:i(?:['’]m| am) not (?:\w+ )?(?:sure|certain)|i (?:don['’]t|do not) (?:really )?(?:know|remember)|i (?:can['’]t|cannot) (?:be sure|(?:say|tell)(?: you)? (?:definitively|for (?:sure|certain)|with (?:any )?certainty)))(?! (?:why|how|who|when|where|if|whether|what|about (?:the|any|other)))|"
+    r"(?:^|[.!?] )i (?:can['’]t|cannot) (?:say|tell)(?: you)? (?:definitively|for (?:sure|certain)|with (?:any )?certainty)(?: which| who)?\b|"
     r"\brumou?r has it\b|(?-i:\brumou?rs?) (?:is|are|says?|suggests?|claims?)\b|\bword is that\b|"
     r"(?:不过|但是?|可是?|只是)我?(?:也|还|并)?(?:不太?|没那?么?|没法|无法)(?:确[定认]|肯定|清楚|记得)(?=$|[。.！!，,])|我?(?:也|有点)?(?:记不[太大]?清|不太?敢?(?:确定|肯定))(?:了|的)?(?=$|[。.！!])|传言|传闻|据传",
     re.IGNORECASE,
@@ -24,6 +26,19 @@ NOT_GIVEN = compile_later(  # what follows is something else
     r".{0,160}\bbut (?:it )?(?:does(?:n['’]t| not)|did(?:n['’]t| not)) (?:actually )?(?:say|state|mention|give|tell|specify)\b",
     re.IGNORECASE,
 )
+NO_NEWS = compile_later(
+    r"\b(?:(?:was|am|['’]m|were)(?:n['’]t| not) able to|unable to|could(?:n['’]t| not)|can(?:['’]t|not)|did(?:n['’]t| not)|do(?:n['’]t| not)) (?:find|see|locate|have|access)\b[^.,;]{0,24}\b(?:information|info|mention|details?|data|reference|documentation)\b",
+    re.IGNORECASE,
+)
+INEXACT = compile_later(  # the first amount of a reply, which may be the answer for a reader
+    r"[^\d]{0,80}?\b(?:at (?:least|most)|up to|(?:more|less|fewer) than|over|under|nearly|almost|roughly|about|around|approximately|some) [$€£]?(\d[\d.,]*)",
+    re.IGNORECASE,
+)
+EXACTLY = compile_later(
+    r"\b(?:so|therefore|thus|exact(?:ly)?|precise(?:ly)?|specifically|total|altogether|in all|actual(?:ly)?|answer)\b|[=:—–(]",
+    re.IGNORECASE,
+)
+NEITHER = compile_later(r"(?:^|\bso |\banswer(?: is)?:? |\bit['’]s |[.!?] )neither(?=[:.,;])", re.IGNORECASE)
 GOES_ON = compile_later(r"\b(?:but(?! (?:it )?d(?:oes|id))|however|though|instead|still)\b", re.IGNORECASE)
 AWAY = compile_later(r"\b(?:out of|away from|far from|anywhere near) (?:the |an? )?$", re.IGNORECASE)
 OF_ANOTHER_TIME = compile_later(  # than now
@@ -65,13 +80,21 @@ def settled(claims: Claims, reply: str, asked: QuestionForm) -> Claims:
     said = tidy(reply)
     if _is_doubted(said, asked):
         return msgspec.structs.replace(claims, readings=())
-    kept = _without_open(claims.readings[0], said, asked)
+    claim = claims.readings[0]
+    is_none_of_them = NEITHER.search(said) and not NEITHER.search(asked.clause) and claim.truth is None
+    if is_none_of_them and "neither" not in " ".join(claim.forms).lower():
+        return msgspec.structs.replace(claims, readings=())
+    if asked.kind == "amount" and _passes_over(claim, said, asked):
+        return msgspec.structs.replace(claims, readings=())
+    kept = _without_open(claim, said, asked)
     return msgspec.structs.replace(claims, readings=() if kept is None else (kept,))
 
 
 def _is_doubted(said: str, asked: QuestionForm) -> bool:
     """True of a reply that ends with a doubt, passes a rumour on, denies a cause, or tells of another time than is asked."""
     if DOUBTED.search(said) or (asked.kind != "truth" and NOT_GIVEN.match(said) and not GOES_ON.search(said)):
+        return True
+    if asked.kind == "truth" and NO_NEWS.search(split(said)[0]) and not CLEAR.search(said):
         return True
     if len(split(said)) > 1:
         return False
@@ -81,6 +104,16 @@ def _is_doubted(said: str, asked: QuestionForm) -> bool:
         return not echo(other[1]) & asked.stems
     planned = PLANNED.search(said) if asked.kind == "moment" else None
     return planned is not None and PLANNED.search(asked.clause) is None
+
+
+def _passes_over(claim: Claim, said: str, asked: QuestionForm) -> bool:
+    """True if a reply begins with an inexact amount and the claim is another one, which nothing calls exact: `At least 35, and 14 years a resident`."""
+    first = INEXACT.match(said)
+    if first is None or first[1].strip(".,") in asked.clause:
+        return False
+    number, after = first[1].strip(".,"), said[first.end() :]
+    is_same = any(number in form or number in with_digits(form) for form in claim.forms)
+    return not is_same and EXACTLY.search(after) is None and any(tidy(form) in after for form in claim.forms[:1])
 
 
 def _without_open(claim: Claim, said: str, asked: QuestionForm) -> Claim | None:

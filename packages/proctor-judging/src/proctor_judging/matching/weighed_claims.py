@@ -33,7 +33,7 @@ from proctor_judging.matching.patterns import compile_later
 from proctor_judging.matching.phrase_answers import SO
 from proctor_judging.matching.plain_words import said_plainly
 from proctor_judging.matching.question_words import HAN_LETTER, MOST_CHARACTERS, echo
-from proctor_judging.matching.sentences import GUESS, OTHERS_SAY
+from proctor_judging.matching.sentences import GUESS, OTHERS_SAY, split
 from proctor_judging.matching.settled import settled
 from proctor_judging.matching.span_model import Language, ReplySpan, weigh
 from proctor_judging.matching.stated_words import shorter_names
@@ -41,7 +41,7 @@ from proctor_judging.matching.text import FENCED, tidy
 
 WeighedSpans = dict[str, tuple[ReplySpan, float]]  # by their text
 MEASURED = ("amount", "moment")
-TIMES = {"en": 20, "zh": 6}  # as probable must another span be
+TIMES = {"en": 8, "zh": 6}  # as probable must another span be
 TIMES_OF_FIRST = 3  # in English, of a span in the first sentence, where the claim is in none
 LEAST_UNSTATED = {"en": 2.0, "zh": 0.5}  # with less, a claim that no span says holds
 LONGEST = 600  # characters of a reply that is weighed: the time grows with its spans
@@ -56,7 +56,10 @@ DECLINES = compile_later(
 CHANGED = compile_later("原计划|原定|推迟|提前到|延期|改到")
 BEFORE_BOUND = "(?:不到|不足|不满|超过|至少|至多|最多|最少|[早晚高低多少大小]于|比|除了?|省了)"
 AFTER_BOUND = "(?:[之以][前后上下外]|前(?=[就都还，,。]|$)|附近|旁边|起(?=[，,。]|$)|或)"
-HAN_NUMERAL = compile_later("[零〇一二两三四五六七八九十百千万亿]")
+NUMERAL = compile_later(
+    r"[零〇一二两三四五六七八九十百千万亿]|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty|hundred|thousand)\b",
+    re.IGNORECASE,
+)
 TURNS_AMOUNT = compile_later(
     rf"{TURNS.pattern}|[\d零一二两三四五六七八九十百千万亿半%前后]|[减下升增降涨跌便贵多少高低大小快慢早晚远近负到至~-]"
 )
@@ -77,6 +80,7 @@ SLIP = compile_later(r"(?i)\b(?:wait|sorry|oops|hmm|actually|or)\b|[?!]")
 UNTOLD = compile_later(
     r"(?i)(?:(?:unfortunately|sorry),? )?(?:the|that|this|your) (?:\w+ )?(?:text|passage|document|article|note|table|paragraph|source|report|message|e-?mail|log|file|record)s? (?:does|do|did)(?: not|n['’]t) (?:actually |explicitly )?(?:say|mention|state|specify|tell|show|give|indicate)(?: us| me)?(?: anything about)? (?:when|who|whom|whose|what|which|where|why|how|whether|if|any)\b[^,;:.!?]{0,100}(?:[.!](?! (?:but|however|still|that said|though|it was|it is)\b)|$)"
 )
+TOTAL = compile_later(r"\b(?:total|altogether|in all)\b", re.IGNORECASE)
 RESULT = compile_later(
     r"[-+×*÷/−√^]\s?[\d(√].{0,80}[=≈]\s?([^=≈;:]{1,40})$"
 )  # of a calculation, and not of 3 tsp = 1 tbsp
@@ -190,7 +194,7 @@ def _weigh_english(claims: Claims, reply: str, question: str) -> Claims:
         amounts = claimed_forms(ANNOUNCED.format(given=span.text), question) if is_measured else ()
         return tuple(dict.fromkeys([*forms_of_span(span, english), *amounts]))
 
-    best = _more_probable(claims, spans, reply, "en")
+    best = None if _is_total(claims, reply, question) else _more_probable(claims, spans, reply, "en")
     asks_who = english.query.asking == "who"
     if best is None and len(claims.readings) == 1 and (extent := _other_extent(claims.readings[0], spans, asks_who)):
         forms = dict.fromkeys([*claims.readings[0].forms, *forms_of(extent)])
@@ -273,13 +277,20 @@ def _is_firm(claims: Claims, reply: str, question: str, asked: QuestionForm) -> 
     return asked.several and bool(claims.readings) and LIST.search(str(claims.readings[0])) is not None
 
 
+def _is_total(claims: Claims, reply: str, question: str) -> bool:
+    """True if a total is asked for, and the sentence of the claim says that it is one."""
+    forms = [form for claim in claims.readings for form in claim.forms] if TOTAL.search(question) else []
+    return any(form in sentence and TOTAL.search(sentence) for form in forms for sentence in split(reply))
+
+
 def _is_first_or_last(claims: Claims, reply: str) -> bool:
     """True if a reply begins with its claim, or concludes it."""
     if not claims.readings:
         return False
     claim = str(claims.readings[0])
     parts = SO.split(reply)
-    return REMARK.match(reply.strip().removeprefix(claim)) is not None or (len(parts) > 1 and claim in parts[-1])
+    concludes = len(parts) > 1 and any(claim in sentence for sentence in split(parts[-1])[:1])
+    return concludes or REMARK.match(reply.strip().removeprefix(claim)) is not None
 
 
 def _by_text(spans: Sequence[ReplySpan], language: Language) -> WeighedSpans:
@@ -293,5 +304,5 @@ def _by_text(spans: Sequence[ReplySpan], language: Language) -> WeighedSpans:
 
 
 def _plain(text: str) -> str:
-    text = with_digits(text) if HAN_NUMERAL.search(text) else text
+    text = with_digits(text) if NUMERAL.search(text) else text
     return ARTICLE.sub("", text).casefold().strip(' .,"“”')

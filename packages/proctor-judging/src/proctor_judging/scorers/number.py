@@ -34,6 +34,9 @@ PER = re.compile(r"^(?:每(?:秒|小时|分钟|天)|时速)")
 SCALE_ASKED = re.compile(r"\bin (thousands|millions|billions)\b|(?:多少|几)([万亿])(?=[元人吨个平辆台斤？?]|$)")
 RATE_OF = re.compile(r"\s(?:per|an?|each)\s([a-z]{3,20})$", re.IGNORECASE)
 ASKS_DATE = re.compile(r"\b(?:what|which) (?:date|day)\b(?! of the week)|几[号日]|哪一?[天日]", re.IGNORECASE)
+ASKS_YEAR = re.compile(r"\b(?:what|which) year\b|哪一?年", re.IGNORECASE)
+DATED = re.compile(r"(?<!\d)(\d{4})(?!\d)")
+FRACTION = re.compile(r"\\[dt]?frac\{(\d{1,9})\}\{(\d{1,9})\}")
 DAY = re.compile(r"(?:the )?(\d{1,2})(?:st|nd|rd|th)", re.IGNORECASE)
 SHARE = re.compile(r"(\d{1,6}(?:\.\d{1,3})?)\s?/\s?(\d{1,6})")
 SPACE = ("", " ")  # before a unit in Chinese, and in other languages
@@ -94,7 +97,7 @@ def read_claims(reply: str, question: str = "") -> NumberClaims:
     >>> [amount.text for amount in read_claims("In 2019 the plant made 530 cars.", "How many cars?").amounts]
     ['530']
     """
-    given = final_answer(reply) or reply
+    given = FRACTION.sub(r"\1/\2", final_answer(reply) or reply)
     if given[-1:] == "!" and given != reply.strip() and not FACTORIAL.search(question + reply[: -len(given)]):
         given = given.rstrip("!")  # The answer is 42!
     if len(given) <= LONGEST:
@@ -145,6 +148,8 @@ def _of_one(amount: str, question: str) -> str:
     """
     if (day := DAY.fullmatch(amount)) is not None and ASKS_DATE.search(question):
         return day[1]  # the 21st, asked what date it is
+    if len(years := DATED.findall(amount)) == 1 and amount != years[0] and ASKS_YEAR.search(question):
+        return str(years[0])  # 9 November 1989, asked which year
     rate, share = RATE_OF.search(amount), SHARE.fullmatch(amount)
     if rate is not None and rate[1].casefold() in question.casefold():
         return amount[: rate.start()]
