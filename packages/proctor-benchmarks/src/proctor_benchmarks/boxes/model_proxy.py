@@ -77,7 +77,7 @@ class ModelCount(msgspec.Struct, kw_only=True):
         unmetered: requests whose usage is not, or not fully, known: they are under way, broke off, or their reply has none.
         refused: requests that were not passed on.
         was_refused_last: true if no request was passed on after one that was refused.
-        last_status: of the last reply; 0 if it broke off, None if there was none.
+        last_status: of the reply to the request that began last; 0 if it broke off, None if there was none.
         last_path, last_model: what was asked for by that request.
         in_a_minute: how many requests began in the minute before that reply.
     """
@@ -121,6 +121,7 @@ class ModelProxy:
         self._ended = ModelCount()
         self._open: list[ModelExchange] = []
         self._begun: deque[float] = deque(maxlen=MOST_BEGUN)
+        self._refused_at = self._last_begun = 0.0
 
     @property
     def count(self) -> ModelCount:
@@ -183,6 +184,7 @@ class ModelProxy:
             with self._lock:
                 self._ended.refused += 1
                 self._ended.was_refused_last = True
+                self._refused_at = time.monotonic()
             asked.send_error(refused.status, str(refused))
             return
         headers = {name: value for name, value in asked.headers.items() if name.lower() not in _OWN_HEADERS}
@@ -231,7 +233,10 @@ class ModelProxy:
             self._open.remove(exchange)
             count, now = self._ended, time.monotonic()
             count.add(exchange)
-            count.was_refused_last = False
+            if exchange.begun < self._last_begun:
+                return  # a program that has seen its status asked again before it ended
+            self._last_begun = exchange.begun
+            count.was_refused_last = self._refused_at > exchange.begun
             count.last_status = exchange.status if exchange.is_whole else 0
             count.last_path, count.last_model = exchange.path, exchange.model
             count.in_a_minute = sum(begun > now - 60 for begun in self._begun)

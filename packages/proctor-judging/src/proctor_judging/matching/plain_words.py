@@ -19,7 +19,7 @@ IDIOMS = (
     (compile_later("非([^，。,不]{1,12}?)莫属"), r"是\1"),
 )  # fmt: skip
 BOUNDS = (  # of what is asked for, they are the amount itself
-    (compile_later(r"\b(?:max\w*|most|limit|can|may|allowed|capacity|holds?)\b", re.IGNORECASE), compile_later(r"\bup to (?=[$€£]?\w)", re.IGNORECASE)),
+    (compile_later(r"\b(?:max\w*|most|limit|can|may|allowed|capacity|holds?)\b", re.IGNORECASE), compile_later(r"\bup to (?=[$€£]?(?:\d|(?:two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|a (?:dozen|hundred|thousand))\b))", re.IGNORECASE)),
     (compile_later(r"\b(?:min\w*|least|lowest|youngest)\b", re.IGNORECASE), compile_later(r"\bat least (?=[$€£]?\d)", re.IGNORECASE)),
     (compile_later(r"\b(?:(?:about|around) how|approximate(?:ly)?|roughly|estimated?|about\W*$)", re.IGNORECASE), compile_later(r"\b(?:about|approximately|roughly|around) (?=[$€£]?\d)", re.IGNORECASE)),
 )  # fmt: skip
