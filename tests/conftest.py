@@ -188,7 +188,7 @@ def pytest_collection() -> Generator[None, object, object]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_unconfigure() -> None:
-    """Look for garbage once more, and let pytest, which looks four times, find nothing to look at until Python ends."""
+    """Look for garbage once more, and let pytest, which looks twice, find nothing to look at until Python ends."""
     gc.collect()
     gc.freeze()
     atexit.register(gc.unfreeze)

@@ -29,6 +29,9 @@ NOT_RIGHT = [
     ("How many inches are in a foot?", "12 inches = 1 foot", "1"),
     (WHICH, "I can't recommend the Dell.", "the Dell"),
     (WHO, "There is no question that remains.", "remains"),
+    (WHICH, "I can't recommend the Dell; it isn't good enough.", "the Dell"),
+    (WHICH, "I can't recommend the Dell, as it is not reliable enough.", "the Dell"),
+    ("Which one should I avoid?", "You can't go wrong with the Dell.", "the Dell"),
     ("What beats a royal flush?", "Nothing beats a royal flush.", "a royal flush"),
     ("谁赢了？", "不是安娜。", "安娜"),
 ]

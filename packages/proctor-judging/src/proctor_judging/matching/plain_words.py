@@ -13,8 +13,6 @@ IDIOMS = (
     (compile_later(r"\bI could(?:n['’]t| not) be happier to help[.:!,]* ", re.IGNORECASE), ""),
     (compile_later(r"\b(?:I )?can(?:no|['’])t help but (?:say )?", re.IGNORECASE), ""),
     (compile_later(r"\bI (?:do(?:n['’]t| not)|wo(?:n['’]t|uld not)) mind (?:telling you|saying) (?:that )?", re.IGNORECASE), ""),
-    (compile_later(r"\bcan(?:no|['’])t recommend (.{1,60}?) (?:highly )?enough\b", re.IGNORECASE), r"recommend \1"),
-    (compile_later(r"\b(?:you )?can(?:no|['’])t go wrong with ", re.IGNORECASE), "choose "),
     (compile_later("(?:毫无疑问|毋庸置疑)[，,]?(?=就?是)"), ""),
     (compile_later("非([^，。,不]{1,12}?)莫属"), r"是\1"),
 )  # fmt: skip
@@ -23,7 +21,13 @@ BOUNDS = (  # of what is asked for, they are the amount itself
     (compile_later(r"\b(?:min\w*|least|lowest|youngest)\b", re.IGNORECASE), compile_later(r"\bat least (?=[$€£]?\d)", re.IGNORECASE)),
     (compile_later(r"\b(?:(?:about|around) how|approximate(?:ly)?|roughly|estimated?|about\W*$)", re.IGNORECASE), compile_later(r"\b(?:about|approximately|roughly|around) (?=[$€£]?\d)", re.IGNORECASE)),
 )  # fmt: skip
-NOTHING_LIKE = compile_later(r"\bnothing (?:beats|tops) ", re.IGNORECASE)
+ASKS_BEST = compile_later(r"\b(?:best|should|recommend|prefer|choose|pick)\b", re.IGNORECASE)
+ASKS_WORST = compile_later(r"\b(?:avoid|worst|not|never)\b|n['’]t\b", re.IGNORECASE)
+PRAISE = (
+    (compile_later(r"\bcan(?:no|['’])t recommend ([^,;:.!?]{1,60}?) (?:highly|strongly|warmly) enough\b", re.IGNORECASE), r"recommend \1"),
+    (compile_later(r"\b(?:you )?can(?:no|['’])t go wrong with ", re.IGNORECASE), "choose "),
+    (compile_later(r"\bnothing (?:beats|tops) ", re.IGNORECASE), "the best is "),
+)  # fmt: skip
 EQUATION = compile_later(
     r"\s*(\d[\d.,]*\s?([^\W\d_]+))\s*(?:=|equals?|makes?|等于|相当于|[是为])\s*(\d[\d.,]*\s?([^\W\d_]+))\s*[.。]?\s*"
 )
@@ -39,10 +43,9 @@ def said_plainly(reply: str, asked: QuestionForm) -> str:
     >>> said_plainly("12 inches = 1 foot", read_asked("How many inches are in a foot?"))
     '1 foot = 12 inches'
     """
-    for idiom, plain in IDIOMS:
+    asks_best = ASKS_BEST.search(asked.clause) and not ASKS_WORST.search(asked.clause)
+    for idiom, plain in (*IDIOMS, *(PRAISE if asks_best else ())):
         reply = idiom.sub(plain, reply)
-    if "beat" not in asked.clause and "top" not in asked.clause:
-        reply = NOTHING_LIKE.sub("the best is ", reply)
     if asked.kind != "amount":
         return reply
     for is_asked, bound in BOUNDS:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
+from proctor_judging.matching.amount_wording import TOTAL
 from proctor_judging.matching.answering_part import is_lone_answer, without_asides, without_other_things
 from proctor_judging.matching.asked import QuestionForm, read_asked
 from proctor_judging.matching.claims import (
@@ -80,7 +81,6 @@ SLIP = compile_later(r"(?i)\b(?:wait|sorry|oops|hmm|actually|or)\b|[?!]")
 UNTOLD = compile_later(
     r"(?i)(?:(?:unfortunately|sorry),? )?(?:the|that|this|your) (?:\w+ )?(?:text|passage|document|article|note|table|paragraph|source|report|message|e-?mail|log|file|record)s? (?:does|do|did)(?: not|n['’]t) (?:actually |explicitly )?(?:say|mention|state|specify|tell|show|give|indicate)(?: us| me)?(?: anything about)? (?:when|who|whom|whose|what|which|where|why|how|whether|if|any)\b[^,;:.!?]{0,100}(?:[.!](?! (?:but|however|still|that said|though|it was|it is)\b)|$)"
 )
-TOTAL = compile_later(r"\b(?:total|altogether|in all)\b", re.IGNORECASE)
 RESULT = compile_later(
     r"[-+×*÷/−√^]\s?[\d(√].{0,80}[=≈]\s?([^=≈;:]{1,40})$"
 )  # of a calculation, and not of 3 tsp = 1 tbsp
