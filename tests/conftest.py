@@ -275,6 +275,15 @@ def _git_asked_once() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session")
+def replies_read_once() -> Iterator[None]:
+    """`answer` reads a reply once, although a test asks whether it is right for several targets."""
+    replies = import_module("proctor_judging.matching.replies")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(replies, "read_weighed_claims", functools.lru_cache(maxsize=16)(replies.read_weighed_claims))
+        yield
+
+
 @pytest.fixture
 def tmp_path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder of the test's own, as pytest makes one, at a hundredth of the cost where there are thousands."""

@@ -24,6 +24,8 @@ from proctor_judging.scorers.choice import choice
 from proctor_judging.scorers.json import json as json_scorer
 from proctor_judging.scorers.number import number
 
+pytestmark = pytest.mark.usefixtures("replies_read_once")
+
 HELD_OUT = Path(__file__).parents[1] / "data" / "held_out"
 KEYS = {"target", "targets", "sample", "expected", "key", "reference", "fits"}
 READERS = (  # modules that read what a reply says; who imports one reads free text

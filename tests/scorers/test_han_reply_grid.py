@@ -5,6 +5,7 @@ The bounds are a little below what was measured; they may only rise.
 
 from collections import defaultdict
 
+import pytest
 import simulated
 from bench.answers import rates, read_corpus
 from bench.han_replies import GridReply, grid
@@ -13,6 +14,8 @@ from proctor.core.sample import Sample
 from proctor.core.score import Score
 from proctor.core.trajectory import Trajectory
 from proctor_judging.scorers.answer import answer
+
+pytestmark = pytest.mark.usefixtures("replies_read_once")
 
 EVERY = 7  # of the replies; three under `--torture`, and the whole grid takes three times as long as that
 

@@ -23,6 +23,8 @@ from proctor_judging.scorers.json import json as json_scorer
 from proctor_judging.scorers.number import number
 from proctor_judging.scorers.refusal import refusal
 
+pytestmark = pytest.mark.usefixtures("replies_read_once")
+
 FOLDER = Path(__file__).parents[1] / "data" / "held_out"
 Scorer = Callable[[Sample, Trajectory], Score | Unscored]
 SCORERS: dict[str, tuple[Scorer, float, float]] = {  # the scorer, and the least precision and recall

@@ -13,6 +13,8 @@ from proctor.core.score import Score
 from proctor.core.trajectory import Trajectory
 from proctor_judging.scorers.answer import answer
 
+pytestmark = pytest.mark.usefixtures("replies_read_once")
+
 EVERY = 19  # of the replies; no divisor of the number of forms
 LEAST_OF_A_FORM = 0.6
 
