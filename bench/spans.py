@@ -36,8 +36,8 @@ DATA = Path(__file__).parents[1] / "tests" / "data"
 HAN = re.compile("[\u3400-\u9fff]")
 LANGUAGES: tuple[Language, ...] = ("en", "zh")
 MEASURED = {  # never fitted
-    "en": tuple(f"stranger_{hand}" for hand in ("g", "k", "l", "mm", "nn")),
-    "zh": tuple(f"stranger_{hand}" for hand in ("g", "k", "l", "aa", "bb", "cc", "ff", "gg", "rr")),
+    "en": tuple(f"stranger_{hand}" for hand in ("g", "k", "l", "mm", "nn", "tt")),
+    "zh": tuple(f"stranger_{hand}" for hand in ("g", "k", "l", "aa", "bb", "cc", "ff", "gg", "rr", "uu")),
 }
 WEIGHT_OF_HELD_OUT = 1.0  # short replies, many of which are meant to mislead
 WEIGHT_OF_GRID, EVERY = 0.15, 2  # replies of the grid; neighbouring forms differ little

@@ -22,6 +22,8 @@ from proctor_judging.scorers.choice import choice
 from proctor_judging.scorers.number import number
 from proctor_judging.scorers.refusal import refusal
 
+pytestmark = pytest.mark.usefixtures("replies_read_once")
+
 TUNED = {  # the least precision and recall
     "answer_en": (0.99, 0.95),
     "answer_zh": (0.99, 0.92),
@@ -126,22 +128,26 @@ UNREAD = {  # hands, and the least recall of all right replies and of those with
 }
 
 
-OF_A_DAY = {  # stranger_rr, before any of it was read: .943 and .752 for `answer_en`, .893 of `number`; nobody has read `answer_zh`
-    "answer_en": (0.98, 0.78),
-    "answer_zh": (0.98, 0.71),
-    "choice": (0.99, 0.99),
-    "blanks": (0.99, 0.97),
-    "number": (0.99, 0.97),
-    "json": (0.99, 0.99),
-    "refusal": (0.99, 0.95),
-}
+OF_A_DAY = (  # at first sight .943 and .752 of the English `rr`, .974 and .677 of `uu`, .957 and .641 of `vv`; nobody has read the Chinese `rr`, `uu`
+    ("answer_en", "rr", 0.99, 0.85),
+    ("answer_en", "uu", 0.97, 0.77),
+    ("answer_en", "vv", 0.98, 0.75),
+    ("answer_zh", "rr", 0.98, 0.73),
+    ("answer_zh", "tt", 0.98, 0.77),
+    ("answer_zh", "uu", 0.95, 0.56),
+    ("choice", "rr", 0.99, 0.99),
+    ("blanks", "rr", 0.99, 0.97),
+    ("number", "rr", 0.99, 0.97),
+    ("json", "rr", 0.99, 0.99),
+    ("refusal", "rr", 0.99, 0.95),
+)
 
 
-@pytest.mark.parametrize("name", OF_A_DAY)
-def test_replies_as_models_send_them_day_by_day_are_read(name: str) -> None:
-    figures = rates(read_corpus("stranger_rr", name))
-    assert figures.precision >= OF_A_DAY[name][0]
-    assert figures.recall >= OF_A_DAY[name][1]
+@pytest.mark.parametrize(("name", "hand", "precision", "recall"), OF_A_DAY)
+def test_replies_as_models_send_them_day_by_day_are_read(name: str, hand: str, precision: float, recall: float) -> None:
+    figures = rates(read_corpus(f"stranger_{hand}", name))
+    assert figures.precision >= precision
+    assert figures.recall >= recall
 
 
 @pytest.mark.parametrize("name", SCORERS)
@@ -202,7 +208,7 @@ def test_replies_that_nobody_read_and_nothing_was_fitted_to_are_scored_right_or_
 
 
 @pytest.mark.parametrize(
-    ("name", "hands", "precision", "recall"), [("answer_en", "mm nn", 0.94, 0.61), ("answer_zh", "ff gg", 0.94, 0.67)]
+    ("name", "hands", "precision", "recall"), [("answer_en", "mm nn", 0.94, 0.62), ("answer_zh", "ff gg", 0.94, 0.69)]
 )
 def test_of_unread_replies_that_were_written_to_mislead_few_are_right_for_a_rival(
     name: str, hands: str, precision: float, recall: float

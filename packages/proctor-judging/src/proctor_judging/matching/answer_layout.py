@@ -159,8 +159,10 @@ def bold_list(reply: str) -> tuple[str, ...]:
     return tuple(match[1] or match[2] for match in matches) if listed else ()
 
 
-def listed(reply: str) -> tuple[str, ...]:
+def listed(reply: str, *, is_asked: bool = False) -> tuple[str, ...]:
     r"""Return the items of the one list that a line introduces, without their explanations; () if a conclusion follows, or without one.
+
+    Where a list is asked for, it may also come first, and have remarks after it.
 
     >>> listed("They are:\n1. Red – like blood\n2. **Green**"), listed("They are:\n- Red\nSo it is Red.")
     (('Red', 'Green'), ())
@@ -168,12 +170,18 @@ def listed(reply: str) -> tuple[str, ...]:
     lines = [line for line in reply.splitlines() if line.strip()]
     at = next((number for number, line in enumerate(lines) if ITEM.match(line)), 0)
     heading = lines[at - 1] if at else ""
-    if not INTRODUCES.search(heading) or EXPLAINS.search(heading) or GUESS.search(heading) or negations(heading):
+    opens = is_asked and not at and ITEM.match(lines[0] if lines else "") is not None
+    if (
+        not (opens or INTRODUCES.search(heading))
+        or EXPLAINS.search(heading)
+        or GUESS.search(heading)
+        or negations(heading)
+    ):
         return ()
     items = [line for line in lines[at:] if ITEM.match(line)]
     rest = lines[at + len(items) :]
     whole = lines[at : at + len(items)] == items and 1 < len(items) <= MOST_ITEMS
-    if not whole or any(CONCLUDES.match(line) or BOLD.search(line) for line in rest):
+    if not whole or any(CONCLUDES.match(line) or (BOLD.search(line) and not is_asked) for line in rest):
         return ()
     return tuple(_item(line) for line in items) if max(map(len, items)) <= LONGEST_ITEM else ()
 

@@ -20,7 +20,9 @@ MARKS = " \n*_`\"“”'.!"
 NO_ANSWER = compile_later(
     rf"[=≈?{HAN}]|:\s*$|^\s*```|^\s*(?:#|[-*•] |\d+[.)]\s)|^\W*(?:step|part|case|note)\b", re.IGNORECASE
 )
-DERIVES = compile_later(r"[=≈×÷→]|\b(?:so|therefore|thus|hence|then|total|altogether|means|leaves)\b", re.IGNORECASE)
+DERIVES = compile_later(
+    r"[=≈×÷→]|\b(?:so|therefore|thus|hence|then|total|altogether|together|makes?|means|leaves)\b", re.IGNORECASE
+)
 POINTS = compile_later(
     r"\W*(?:(?:it|they|he|she|you|there)\b|that(?:['’]s| is| was| would be)\b|(?:this|that|these|those) [a-z]+ (?:is|was|are|were)\b|(?:use|type|press|run|call|try|choose|enter)\b)",
     re.IGNORECASE,
@@ -65,6 +67,24 @@ WITH_REMARK = compile_later(
 )
 BRACKETS = compile_later(r"\s+\([^()]{1,160}\)")
 BECAUSE = compile_later(r"\W*(?:because|due to)\b(?:(?! so )[^:;—.])+", re.IGNORECASE)
+ASIDE = compile_later(  # after the few words that a reply begins with
+    r",\s(?:(?=(?:which|who|whose|where|with|from|at|in|on|by|about|around|roughly|exactly|just|under|over|during|near|born|founded|named|located|signed|released|published|directed|written|built|led|home|so (?:called|named)|according|thanks)\b)|(?=(?:an?|the)\b(?![^.]*\b(?:and|or)\b)))",
+    re.IGNORECASE,
+)
+ASIDE_OF_AMOUNT = compile_later(rf":\s(?=[a-z])|{ASIDE.pattern}", re.IGNORECASE)
+TIME = compile_later(r"\d:\d\d|\d ?(?i:[ap]\.?m)\b|\b\d{4}\b|\b[A-Z][a-z]{2,8} \d|\d [A-Z][a-z]{2,8}\b|day\b")
+AMOUNT = compile_later(r"\d[\d.,]*(?<=\d)")
+A_CLAUSE = compile_later(
+    r"(?:an?|the) (?:(?!which|who|that)[\w'’-]+ ){1,4}?(?:is|are|was|were|has|had|have|will|can|does|did)\b",
+    re.IGNORECASE,
+)
+LED_UP = compile_later(
+    r"\W*(?:unlike|under|among|between|within|across|besides?|with|without|like|despite|according|for|of|from|apart|aside|instead|after|before|when|while|as|if|to|once|since|based|given|today|now|historically)\b",
+    re.IGNORECASE,
+)
+PLACED = compile_later(r"(?:on|in|at|near|by)\b", re.IGNORECASE)
+MAY = compile_later(r"^May (?=\d)")  # the month
+EQUALS = compile_later(r"([^=≈]{1,60}?)\s*=\s*([^=≈]{1,40})")
 MOST_WORDS = 8
 
 
@@ -74,20 +94,20 @@ def answering_part(reply: str, asked: QuestionForm, question: str) -> str:
     >>> from proctor_judging.matching.asked import read_asked
     >>> answering_part("443. FTP listens on 21.", read_asked("Which port is it?"), "Which port is it?")
     '443'
-    >>> answering_part("There is one. So it is 5.", read_asked("Which port is it?"), "Which port is it?")
-    'There is one. So it is 5.'
     """
-    if len(reply) > MOST_CHARACTERS:
+    if len(reply) > MOST_CHARACTERS or asked.kind == "truth":
         return reply
     if asked.kind == "amount" and (sum_of := ARITHMETIC.fullmatch(reply.strip())) is not None:
         return sum_of[1]
     sentences = [piece.strip() for piece in pieces(reply) if piece.strip(MARKS)]
-    if not sentences or asked.kind == "truth" or corrected(reply) != reply.strip():
+    if not sentences or corrected(reply) != reply.strip():
         return reply
     first, *rest = sentences
     head, *remark = DASH.split(first, maxsplit=1)
     if remark and _may_answer(head) and _is_lone(head, asked, question):
         first, rest = head, [*remark, *rest]
+    if opening := _first_words(first, rest, asked, question):
+        return opening
     again = any(map(CONCLUDES.match, rest)) or _is_answered_again(rest, asked)
     if (subject := DOES_SO.match(first)) is not None and _may_answer(first) and not again:
         return subject["subject"].strip(MARKS)
@@ -99,11 +119,10 @@ def answering_part(reply: str, asked: QuestionForm, question: str) -> str:
         head = led[1 if asked.kind in ("amount", "moment") else 2] or ""
         if head and _is_lone(head, asked, question):
             return head
-    if "why" in asked.clause.lower() and (cause := BECAUSE.match(first)) is not None:
-        return cause[0].rstrip(" ,")
-    if not rest:
-        return reply
-    if asked.kind in ("amount", "moment") and any(map(DERIVES.search, rest)) and any(map(str.isdigit, first)):
+    cause = BECAUSE.match(first) if "why" in asked.clause.lower() else None
+    if cause is not None or not rest:
+        return reply if cause is None else cause[0].rstrip(" ,")
+    if asked.kind in ("amount", "moment") and any(map(str.isdigit, first)) and _is_derived(rest, asked):
         return reply
     for lone in (first, BRACKETS.sub("", first)):
         if _is_lone(lone, asked, question):
@@ -186,6 +205,52 @@ def without_asides(reply: str, asked: QuestionForm) -> str:
     return BREAKDOWN.sub(partial(_total, asked), reply) if asked.kind == "amount" else reply
 
 
+def _first_words(first: str, rest: Sequence[str], asked: QuestionForm, question: str) -> str:
+    """Return what a reply has answered with its first words, whatever follows: an equation of the question, a name, an amount; else ''."""
+    equation = EQUALS.fullmatch(first.rstrip(" ."))
+    if equation is not None and equation[1].strip() in question and not any(map(NO_ANSWER.search, rest)):
+        return equation[2]
+    is_measured = asked.kind in ("amount", "moment")
+    opening, *aside = (ASIDE_OF_AMOUNT if is_measured else ASIDE).split(first, maxsplit=1)
+    if aside and _opens(opening, aside[0], asked) and _is_lone(opening, asked, question):
+        derives = is_measured and any(map(DERIVES.search, [*aside, *rest]))
+        if not (derives or any(map(CONCLUDES.match, rest)) or _is_answered_again(rest, asked)):
+            return opening
+        first, rest = opening, [*aside, *rest]
+    return first if _is_restated(first, rest, asked) and _is_lone(first, asked, question) else ""
+
+
+def _is_derived(rest: Sequence[str], asked: QuestionForm) -> bool:
+    """True if a sentence derives something: another amount, or a time where that is asked for."""
+    derives = [sentence for sentence in rest if DERIVES.search(sentence)]
+    return any(asked.kind == "amount" or TIME.search(sentence) for sentence in derives)
+
+
+def _goes_on(aside: str) -> bool:
+    """True if a verb comes first after a later comma, or in a clause: `directed by Scott, is based on it`, `the bison is heaviest`."""
+    if A_CLAUSE.match(aside):
+        return True
+    starts = [tokens[0].kind for part in aside.split(",")[1:] if (tokens := read_tokens(part.strip()))]
+    return "verb" in starts or "auxiliary" in starts
+
+
+def _opens(opening: str, aside: str, asked: QuestionForm) -> bool:
+    """True of the first words of a sentence that has no verb, with a number where an amount or a time is asked for."""
+    if "where" in asked.clause.lower() and PLACED.match(aside):
+        return False
+    if not _may_answer(opening) or LED_UP.match(opening) or _goes_on(aside) or NO_ANSWER.search(aside):
+        return False
+    return asked.kind not in ("amount", "moment") or any(map(str.isdigit, with_digits(opening)))
+
+
+def _is_restated(first: str, rest: Sequence[str], asked: QuestionForm) -> bool:
+    """True if what follows derives the amount that a reply begins with: `$12.60. (10 % is $8.40, and half of it makes $12.60.)`."""
+    amount = AMOUNT.search(first) if asked.kind == "amount" else None
+    return amount is not None and any(
+        amount[0] == (AMOUNT.findall(sentence) or [""])[-1] and DERIVES.search(sentence) for sentence in rest
+    )
+
+
 def _unless_asked(asked: QuestionForm, aside: re.Match[str]) -> str:
     """Return what is set aside if it has a word of the question, or what comes before it says too little of that; else nothing."""
     before = re.split(r"[.!?]\s", aside.string[: aside.start()])[-1]
@@ -231,7 +296,7 @@ def is_lone_answer(text: str, asked: QuestionForm, question: str) -> bool:
 
 def _is_lone(sentence: str, asked: QuestionForm, question: str) -> bool:
     """True for a few words without a verb that are more than a heading: a name, an amount, one of the options."""
-    words = sentence.strip(MARKS)
+    words = MAY.sub("June ", sentence.strip(MARKS))
     tokens = read_tokens(words)
     if not tokens or len(words.split()) > MOST_WORDS:
         return False

@@ -35,7 +35,7 @@ MOMENT = compile_later(
     re.IGNORECASE,
 )
 AMOUNT = compile_later(
-    r"\bhow (?:many|much|old|long|far|tall|high|fast|deep|wide|heavy|thick|hot|cold|big|large|loud|often)\b|"
+    r"\bhow (?:many|much|old|late|early|long|far|tall|high|fast|deep|wide|heavy|thick|hot|cold|big|large|loud|often)\b|"
     r"\bhow \w+(?:er) (?:is|was|are|were|did|does)\b|\b(?:what|which) (?:percentage|percent|proportion|fraction|share|number|amount|floor)\b|"
     r"\bby (?:how much|what)\b|多少|(?<![这那])几(?!何)|多[大高长远久重快深宽厚]|占比|[率比]例?(?:是|为)(?!谁|哪|什么)",
     re.IGNORECASE,
@@ -44,7 +44,7 @@ WORDS = compile_later(
     r"\b(?:who|whom|whose|where|why)\b|\b(?:which|what)(?: of the (?:\w+ )?\w+)?(?: \w+){0,2} (?:city|town|country|continent|planet|river|ocean|mountain|island|team|side|company|person|player|author|"
     r"writer|artist|composer|scientist|king|queen|president|actor|actress|director|university|language|nation|brand|phone|car|candidate|student|animal|species|metal|gas|element|bone|organ|"
     r"vitamin|ingredient|instrument|tree|fruit|vegetable|bird|fish|sport|currency|religion|material|tool|operator|keyword|command|method)\b(?!.*\b(?:number|many|much|year|symbol|formula)\b)|"
-    r"\b(?:which|what) of the (?:\w+ )?(?:phones|cars|cities|countries|teams|players|students|planets|rivers|mountains|metals|alloys|animals|companies|candidates|options)\b|谁|哪[里儿位家些]|哪一?[个座条种类所支颗国省市片部首家款](?![^，？?]{0,4}(?<!函)数(?![据学组]))|何[处地人]|(?:[号码址箱牌话]|ID)[是为](?:多少|什么)|什么(?:地方|人|原因|颜色|语言|城市|国家|(?:函数|命令|方法|公式|工具|软件|仪器|定律|定理)(?!值))|为什么|为何",
+    r"\b(?:which|what) of the (?:\w+ )?(?:phones|cars|cities|countries|teams|players|students|planets|rivers|mountains|metals|alloys|animals|companies|candidates|options)\b|谁|哪[里儿位家些]|哪一?[个座条种类所支颗国省市片部首家款张艘瓶笔台辆枚把架份](?![^，？?]{0,4}(?<!函)数(?![据学组]))|何[处地人]|(?:[号码址箱牌话]|ID)[是为](?:多少|什么)|什么(?:地方|人|原因|颜色|语言|城市|国家|(?:函数|命令|方法|公式|工具|软件|仪器|定律|定理)(?!值))|为什么|为何",
     re.IGNORECASE,
 )
 ASKING: tuple[tuple[Kind, re.Pattern[str]], ...] = (("moment", MOMENT), ("amount", AMOUNT), ("words", WORDS))
@@ -65,6 +65,15 @@ IMPERATIVE = compile_later(
     re.IGNORECASE,
 )
 TIME = compile_later(r"\b(?:year|date|day|month|time|century|decade)s?\b", re.IGNORECASE)
+LISTS = compile_later(r"(?:please )?(?:list|rank|name|order|sort|arrange)\b", re.IGNORECASE)
+RANKS = compile_later(
+    r"(?:please )?(?:list|rank|name|order|sort|arrange) (?!.*\b(?:how|number|values?|numbers|years?|dates?)\b).*\bby ",
+    re.IGNORECASE,
+)
+WHICH_ONE = compile_later(
+    r"which (?:one )?(?:is|was|grew|fell|has|had|did|costs?)?\b.*\b(?:in percentage terms|by percentage|by area|by population|by weight)\b",
+    re.IGNORECASE,
+)
 QUALIFIED = compile_later(r"\s(?:when|where)\b", re.IGNORECASE)
 OPEN_END = compile_later(r"([\u3400-\u9fff]{2,4})[是为叫][?？]$")
 MONEY = compile_later(
@@ -75,7 +84,10 @@ SET = compile_later(
     r"哪些|哪[两三四五几]|分别|[两三四五六七八九十]大|\b(?:what|which) (?:are|were)\b|\b(?:what|which) (?:two|three|four|five|six)\b|\b(?:what|which) (?:[a-z-]+ )?(?!series|species|means|always)[a-z]{3,}[^siu\W]s (?:do|does|did|are|were|have|can|will|should|failed|[a-z]+ed)\b|\bwho (?:are|were) the [a-z]+s\b(?! \w+ing)|(?<!the )(?<!\ba )(?<!'s )(?<!’s )(?<!its )(?<!his )(?<!her )(?<!your )(?<!file )(?<!first )(?<!last )(?<!full )\b(?:name|list)\b(?! of\b)",
     re.IGNORECASE,
 )
-ORDER = compile_later(r"\border|\bsteps?\b|\bsort|\brank|\bsequence|顺序|步骤|排[序列]|依次|先后", re.IGNORECASE)
+ORDER = compile_later(
+    r"\b(?:largest|smallest|highest|lowest|oldest|newest|biggest|longest|shortest|earliest|best|most \w+) first\b|\b(?:left to right|right to left|top to bottom|first to last)\b|\border|\bsteps?\b|\bsort|\brank|\bsequence|顺序|步骤|排[序列]|依次|先后",
+    re.IGNORECASE,
+)
 HAN_PASSAGE = compile_later(r"(?<=[？?。：:])\s?“[^”]{9,}”\s*$|^“[^”]{20,}”(?=[\u3400-\u9fff])")
 WORD = compile_later(r"[^\W\d_/]{1,20}(?:/[^\W\d_]{1,6})?[²³]?")
 MARK = compile_later(r"[?？]")
@@ -145,6 +157,8 @@ def _kind(clause: str) -> Kind:
         return "truth"
     if IMPERATIVE.match(clause) and not TIME.search(named := QUALIFIED.split(clause, maxsplit=1)[0]):
         clause = named  # the rule that applies when weights are negative is no time
+    if RANKS.match(clause) or WHICH_ONE.match(clause):
+        return "words"
     asking = [(match.start(), kind) for kind, pattern in ASKING if (match := pattern.search(clause)) is not None]
     if asking:
         start, kind = min(asking, key=lambda pair: pair[0])

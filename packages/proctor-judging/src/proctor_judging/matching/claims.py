@@ -13,7 +13,7 @@ from proctor_judging.matching.amount_claims import Amount, read_amounts
 from proctor_judging.matching.amounts import YEAR, without_unit
 from proctor_judging.matching.answer_layout import bold_list, is_sentence, joined, listed, set_off, without_examples
 from proctor_judging.matching.answering_part import answering_part
-from proctor_judging.matching.asked import AMOUNT, QuestionForm, read_asked
+from proctor_judging.matching.asked import AMOUNT, LISTS, QuestionForm, read_asked
 from proctor_judging.matching.comparisons import read_comparison
 from proctor_judging.matching.dates import read_moments
 from proctor_judging.matching.extract import final_answer
@@ -142,7 +142,7 @@ DENIED = compile_later(
 WEEKDAY = compile_later(
     r"\b(?P<day>(?:next |this )?(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day(?: morning| afternoon| evening)?)(?:,| at|, at)?\s$"
 )
-TO_ANOTHER = compile_later(r"\d\s?[-–~]\s?$")  # 3-5 days
+TO_ANOTHER = compile_later(r"(?<![\w.,/-])([$€£]?\d[\d.,]*)\s?[-–~]\s?$")  # 3-5 days
 REMARK_AFTER = compile_later(r"^([^:;,(]{1,60})(?:: (?=[a-z])| [–—] ).*$")  # Venus: its thick air …
 OR_ELSE = compile_later(
     r"([^.!?。！？\n]{1,40})[.!。！]\s*(?:or\s(?:maybe |perhaps )?|或者?(?:可能)?(?:是)?)([^.!?,。！？，\n]{1,40})[.!。！]?\s*",
@@ -294,7 +294,8 @@ def _laid_out(reply: str, question: str) -> tuple[Claim, ...]:
     if asked.kind in ("words", "") and (named := labelled(reply, question)):
         return (Claim(named),)
     is_one = not asked.several and ASKS_ONE.search(asked.clause) is not None
-    if asked.kind in ("words", "") and not is_one and (items := bold_list(reply) or listed(reply)):
+    asks_list = asked.several or LISTS.match(asked.clause) is not None
+    if asked.kind in ("words", "") and not is_one and (items := bold_list(reply) or listed(reply, is_asked=asks_list)):
         return (Claim((joined(items),)),)
     part = set_off(reply, asked)
     if part is None:
@@ -448,7 +449,7 @@ def is_value(given: str) -> bool:
     """True if a text is a value as a whole, so that no part of it is looked for."""
     if EQUATION.search(given) is not None or WITH_SYMBOL.fullmatch(given) is not None:
         return False
-    if SENTENCE.search(given) is None or "±" in given or "\\pm" in given:
+    if SENTENCE.search(given) is None or (("±" in given or "\\pm" in given) and not PROSE.search(given)):
         return True
     if read_number(given.lower()) or read_quantity(given) or read_moments(given) or read_span(given):
         return True
@@ -530,12 +531,9 @@ def _amounts(text: str, sentences: Sequence[str], question: str) -> Sequence[Amo
 def _of_amounts(amounts: Sequence[Amount], asked: QuestionForm) -> tuple[Claim, ...]:
     if len(amounts) > MOST_READINGS:
         return ()
-    if (
-        len(amounts) == 2
-        and TO_ANOTHER.search(amounts[1].before)
-        and amounts[1].before.rstrip("-–~ ").endswith(amounts[0].text)
-    ):
-        return (Claim(tuple(f"{amounts[0].text}-{form}" for form in _of_amount(amounts[1], asked)[0].forms)),)
+    start = TO_ANOTHER.search(amounts[-1].before) if amounts else None
+    if start is not None and all(start[1].endswith(amount.text) for amount in amounts[:-1]):
+        return (Claim(tuple(f"{start[1]}-{form}" for form in _of_amount(amounts[-1], asked)[0].forms)),)
     return tuple(claim for amount in amounts for claim in _of_amount(amount, asked))
 
 

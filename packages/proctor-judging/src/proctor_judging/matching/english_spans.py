@@ -33,6 +33,8 @@ BOUND = compile_later(
 )
 NOT_THERE = compile_later(r"\b(?:near|against|except|without|unlike|besides)\s(?:(?:the|a|an)\s)?$", re.IGNORECASE)
 OFFERS = compile_later(r"\bor\b|[,:;\"'“\n.]\s?\S")
+RANGE_START = compile_later(r"(?<![\w.,/-])[$€£]?\d[\d.,]*\s?[-–]\s?$")
+RANGE_END = compile_later(r"\s?[-–]\s?\d")
 DASHES = "-–—"
 
 
@@ -81,6 +83,8 @@ def forms_of_span(span: ReplySpan, reply: EnglishReply) -> tuple[str, ...]:
 def _ends(sentence: Clauses, first: int, silent: Sequence[tuple[int, int]]) -> Iterator[tuple[int, str]]:
     """Yield the last token and the text of each span that begins with a token."""
     tokens, start = sentence.tokens, sentence.tokens[first]
+    if RANGE_START.search(sentence.text[: start.start]) is not None:
+        return
     is_silent = any(begin <= start.start < end for begin, end in silent)
     if (
         is_silent
@@ -99,6 +103,8 @@ def _ends(sentence: Clauses, first: int, silent: Sequence[tuple[int, int]]) -> I
         if end.kind in NOT_LAST or (end.kind == "mark" and end.text not in CLOSING):
             continue
         if first == last and end.kind in NOT_ALONE:
+            continue
+        if end.kind == "number" and RANGE_END.match(sentence.text, end.end) is not None:
             continue
         if text := _stripped(sentence.text[start.start : end.end]):
             yield last, text

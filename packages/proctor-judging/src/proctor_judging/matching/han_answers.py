@@ -88,6 +88,7 @@ CODE = compile_later(r"[A-Za-z]*\d[A-Za-z\d-]*")
 WORD = compile_later(r"[A-Za-z\d][A-Za-z\d_.+#-]*(?: [A-Za-z][A-Za-z\d_.+#-]*)*")
 MATHEMATICAL = compile_later(r"[=<>≤≥√]|[(（]-?\d+[,，]")
 NOUN = compile_later(rf"(?<=的)[{HAN}]{{2,4}}$")
+IN_CODE = compile_later(r"`[^`\n]{1,60}`")
 TAG = compile_later(r"</?[a-z][a-z\d]*/?>")
 IS_SAID_TO_BE = compile_later(r"[”\"]?(?:就|都|即|应该|应|一般|通常|主要|大多)?(?:是|为|叫做?|称为)(?!什么)(?=.)")
 LONGEST_FRAMED = 24
@@ -229,7 +230,7 @@ def _essence(sentence: str, asked: HanQuestion) -> str:
 
 def _split(sentence: str) -> list[str]:
     """Return the clauses of a sentence; what is in brackets stays with what it explains."""
-    enclosed = [match.span() for pattern in (BRACKET, TITLE) for match in pattern.finditer(sentence)]
+    enclosed = [match.span() for pattern in (BRACKET, TITLE, IN_CODE) for match in pattern.finditer(sentence)]
     marks = [
         mark
         for mark in CLAUSE_END.finditer(sentence)

@@ -36,7 +36,9 @@ CUES = (
     (None, RESULT),
     (SHARE_ASKED, SHARE),
 )
-CONDITION = compile_later(r"当[^，,。]{1,16}?时[，,]?")
+CONDITION = compile_later(
+    r"当[^，,。]{1,16}?时[，,]?|[，,]\s?(?:此时|在)[^，,。]{1,16}?处?(?:取[得到]?|达到)(?=$|[，,。])"
+)
 RENAMED = compile_later(r"[，,](?:也就?叫|又叫|又称|也称|亦称|简称|约合|折合)[^，。]{1,20}(?=$|[。，,])")
 ASKS_DAY = compile_later(r"哪一?天")
 ASKS_WEEKDAY = compile_later(

@@ -11,7 +11,7 @@ from proctor_judging.matching.question_words import HAN, MOST_CHARACTERS, table_
 from proctor_judging.matching.text import negations, tidy
 
 INTERROGATIVE = compile_later(
-    r"谁|何(?=[人处地种])|(?:什么|怎么?)样的?(?![办做])|怎么(?=[说写读念拼翻])|(?<!为)什么(?!时候)|(?<=[称作认誉视叫]为)什么|啥|哪(?:里|儿|些|边|(?:一|[两二三四五])?[个座条种类所支项颗国省市只片本部首家位款面门段篇句层间场届名])?|(?<=[号码址箱牌话D][是为])多少"
+    r"谁|何(?=[人处地种])|(?:什么|怎么?)样的?(?![办做])|怎么(?=[说写读念拼翻])|(?<!为)什么(?!时候)|(?<=[称作认誉视叫]为)什么|啥|哪(?:里|儿|些|边|(?:一|[两二三四五])?[个座条种类所支项颗国省市只片本部首家位款面门段篇句层间场届名张艘瓶笔台辆枚把架份])?|(?<=[号码址箱牌话D][是为])多少"
 )
 HEAD = compile_later(
     r"[^的是在有，]{0,3}?(?:城市|地方|部门|动物|植物|水果|蔬菜|颜色|语言|器官|元素|原料|材料|成分|方法|命令|关键字|工具|软件|快捷键|电影|小说|游戏|乐器|运动|菜系|奶酪|学科|科目|同学|学生|诗人|朝代|时期|机构|组织|品牌|手机|产品|"
@@ -44,6 +44,10 @@ BEFORE_GAP = compile_later(
 NAMED = compile_later("(?:是|叫做?|属于|称为|为|[了过])$")
 LONGEST_HEAD = 4
 ASKS_WHETHER = compile_later(r"吗$|是不是|能不能|会不会|有没有|对不对|可不可以|是否")
+
+
+CLAUSE = compile_later(r"[^，,。；;：:？?！!\n]+(?:[？?，,]\s?)?")
+ASKING = compile_later("谁|什么|哪|多[少大高长远久重]|几|怎|吗|还是")
 
 
 class HanQuestion(msgspec.Struct, frozen=True):
@@ -131,6 +135,18 @@ def read_han_question(question: str) -> HanQuestion | None:
     return _question(
         piece, text, text[: gap.start()], gap[0], head[0] if head is not None and is_noun else "", rest, options
     )
+
+
+def two_asked(question: str) -> tuple[str, ...]:
+    """Return the two questions with which a text ends, each after what precedes both; () unless its last two clauses ask.
+
+    >>> two_asked("他累了。他叫什么，几岁？"), two_asked("他叫什么？")
+    (('他累了。他叫什么？', '他累了。几岁？'), ())
+    """
+    clauses = list(CLAUSE.finditer(question := question[-MOST_CHARACTERS:].strip()))[-2:]
+    if len(clauses) < 2 or clauses[0].end() != clauses[1].start() or not all(ASKING.search(it[0]) for it in clauses):
+        return ()
+    return tuple(question[: clauses[0].start()] + clause[0].strip(" ，,?？") + "？" for clause in clauses)
 
 
 def _question(

@@ -13,13 +13,19 @@ IDIOMS = (
     (compile_later(r"\bI could(?:n['’]t| not) be happier to help[.:!,]* ", re.IGNORECASE), ""),
     (compile_later(r"\b(?:I )?can(?:no|['’])t help but (?:say )?", re.IGNORECASE), ""),
     (compile_later(r"\bI (?:do(?:n['’]t| not)|wo(?:n['’]t|uld not)) mind (?:telling you|saying) (?:that )?", re.IGNORECASE), ""),
+    (compile_later(r"\b(is|was|are|were|has|had) only (?=\d)"), r"\1 "),
     (compile_later("(?:毫无疑问|毋庸置疑)[，,]?(?=就?是)"), ""),
     (compile_later("非([^，。,不]{1,12}?)莫属"), r"是\1"),
 )  # fmt: skip
 BOUNDS = (  # of what is asked for, they are the amount itself
-    (compile_later(r"\b(?:max\w*|most|limit|can|may|allowed|capacity|holds?)\b", re.IGNORECASE), compile_later(r"\bup to (?=[$€£]?(?:\d|(?:two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|a (?:dozen|hundred|thousand))\b))", re.IGNORECASE)),
+    (compile_later(r"\b(?:max\w*|most|limit|can|may|allowed|safe|capacity|holds?)\b", re.IGNORECASE), compile_later(r"\b(?:up to|at most|no more than) (?=[$€£]?(?:\d|(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|a (?:dozen|hundred|thousand))\b))", re.IGNORECASE)),
+    (compile_later(r"\bwithin (?:how many|what)\b", re.IGNORECASE), compile_later(r"(?<=\*\*)within (?=\d)", re.IGNORECASE)),
     (compile_later(r"\b(?:min\w*|least|lowest|youngest)\b", re.IGNORECASE), compile_later(r"\bat least (?=[$€£]?\d)", re.IGNORECASE)),
     (compile_later(r"\b(?:(?:about|around) how|approximate(?:ly)?|roughly|estimated?|about\W*$)", re.IGNORECASE), compile_later(r"\b(?:about|approximately|roughly|around) (?=[$€£]?\d)", re.IGNORECASE)),
+)  # fmt: skip
+HAN_BOUNDS = (
+    (compile_later("上限|限额|封顶|最[长多高大晚迟](?:可|能|允许|限)"), compile_later(r"不[得能可应]?(?:超过|多于|高于|长于|晚于|大于)(?=[^，,。；;]{0,9}?[\d一二两三四五六七八九十百千])")),
+    (compile_later("下限|至少|最[短少低小早](?:可|能|要|得|需)"), compile_later(r"不[得能可应]?(?:少于|低于|短于|早于|小于)(?=[^，,。；;]{0,9}?[\d一二两三四五六七八九十百千])")),
 )  # fmt: skip
 ASKS_BEST = compile_later(r"\b(?:best|should|recommend|prefer|choose|pick)\b", re.IGNORECASE)
 ASKS_WORST = compile_later(r"\b(?:avoid|worst|not|never)\b|n['’]t\b", re.IGNORECASE)
@@ -28,6 +34,15 @@ PRAISE = (
     (compile_later(r"\b(?:you )?can(?:no|['’])t go wrong with ", re.IGNORECASE), "choose "),
     (compile_later(r"\bnothing (?:beats|tops) ", re.IGNORECASE), "the best is "),
 )  # fmt: skip
+FORWARD = compile_later(
+    r"\b(carry|carries|carried|hand(?:ed|s)?|turn(?:ed|s)?|left) over (?=(?:up to )?[$€£]?\d|(?:up to )?(?:one|two|three|four|five|six|seven|eight|nine|ten)\b)",
+    re.IGNORECASE,
+)  # not more than
+WEEKDAYS = compile_later(r"\b((?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day)s\b")
+NONE = compile_later(r"^\W*(?:none|nobody|no one)\b(?=\W*$|[.,;:]| [–—-])", re.IGNORECASE)
+RANGE = compile_later(
+    r"\bbetween ([$€£]?\d[\d.,]*) and (?=\d)|(?<!from )(?<![\w.,:/+-])([$€£]?\d[\d.,]*) to (?=\d[\d.,]* (?!in\b|at\b|on\b)[a-z]{3})"
+)  # of one amount: 60-100 beats
 EQUATION = compile_later(
     r"\s*(\d[\d.,]*\s?([^\W\d_]+))\s*(?:=|equals?|makes?|等于|相当于|[是为])\s*(\d[\d.,]*\s?([^\W\d_]+))\s*[.。]?\s*"
 )
@@ -46,10 +61,16 @@ def said_plainly(reply: str, asked: QuestionForm) -> str:
     asks_best = ASKS_BEST.search(asked.clause) and not ASKS_WORST.search(asked.clause)
     for idiom, plain in (*IDIOMS, *(PRAISE if asks_best else ())):
         reply = idiom.sub(plain, reply)
+    if asked.kind == "moment":
+        return WEEKDAYS.sub(r"\1", reply)
     if asked.kind != "amount":
         return reply
+    reply = NONE.sub("0", FORWARD.sub(r"\1 ", reply) if " over" in asked.clause else reply)
     for is_asked, bound in BOUNDS:
         reply = bound.sub("", reply) if is_asked.search(asked.clause) else reply
+    reply = RANGE.sub(lambda ends: f"{ends[1] or ends[2]}-", reply)
+    for is_asked, bound in HAN_BOUNDS:
+        reply = bound.sub("为", reply) if is_asked.search(asked.clause) else reply
     return _turned(reply, asked)
 
 

@@ -11,16 +11,18 @@ from proctor_judging.matching.asked import read_asked
 from proctor_judging.matching.cascade import match
 from proctor_judging.matching.claims import ARTICLE, Claim, Claims, is_guess, read_claims
 from proctor_judging.matching.contradictions import says_opposite
+from proctor_judging.matching.han_question import two_asked
 from proctor_judging.matching.han_sameness import WHY, said_alike, same_name
 from proctor_judging.matching.han_truth import read_han_truth
 from proctor_judging.matching.numbers import read_number
 from proctor_judging.matching.parts import has_words
+from proctor_judging.matching.plain_words import said_plainly
 from proctor_judging.matching.quantities import read_quantity
 from proctor_judging.matching.question_words import MOST_CHARACTERS, echo
 from proctor_judging.matching.sentences import OTHERS_SAY, QUESTION, split
 from proctor_judging.matching.similarity import blocker
 from proctor_judging.matching.text import negations, tidy
-from proctor_judging.matching.truth import truth_of
+from proctor_judging.matching.truth import leaves_open, truth_of
 from proctor_judging.matching.verdict import AnswerMatch, AnswerOptions, accept, refuse, shown
 from proctor_judging.matching.weighed_claims import DECLINES, read_weighed_claims
 from proctor_judging.matching.wordings import in_asked_degrees, same_wording
@@ -38,9 +40,24 @@ SAYS_NOT = re.compile(
     r"(?i)\b(?:text|passage|document|article|note|table|it|paragraph|source|report|data|record|file|log|email|message|page|ticket|profile|entry)s? (?:does not|do not|doesn['’]t|don['’]t|never) (?:actually )?(?:say|mention|state|specify|give|tell|provide|include)\b|\b(?:not|isn['’]t|never) (?:stated|mentioned|given|specified|recorded|provided|known)\b|\bcan(?:not| not|['’]t) be (?:determined|known)\b|\b(?:could|can|did)(?:n['’]t| ?not) find\b|\bno [^.,;]{1,30} (?:on (?:file|record)|(?:is|was|are|were) (?:stated|mentioned|given|specified|recorded|provided|listed|found))\b|\bnobody knows\b"
 )
 GOES_ON = re.compile(r"(?i);|\b(?:but(?! not)|however|though)\b")  # and then it may say something
+NEGATIVE_PREFIXES, LEAST_OF_WORD = (
+    ("in", "un", "im", "ir", "il", "non", "non-", "not-"),
+    3,
+)  # invalid, asked if it is valid
 NOT_SAID = re.compile(
     r"(?i)(?:(?:it|this|that) (?:is|was) )?(?:not (?:stated|mentioned|given|specified|recorded|provided|known|available|listed|found)\b.{0,40}|unknown|unanswerable|(?:the |it )?(?:text |passage |document )?(?:does not|doesn['’]t) (?:say|mention|state|specify)\b.{0,20}|cannot be determined\b.{0,30})\.?"
 )
+
+HAN_SAYS_NOT = re.compile(
+    r"(?:没有?|未曾?)(?:直接|明确)?(?:提[到及供]|说明(?!书)|写[明到出]?|给出|列出|记载|注明|交代)|(?:没有|缺少)[^，,。]{1,24}(?:信息|资料|数据|记录)|"
+    r"(?:无法|没法|无从|不能)(?:从[^，,。]{1,10})?(?:得知|知道|获知|确[定认]|判断|推断|得出|回答)|(?:信息|资料|数据)不足"
+)
+HAN_GOES_ON = re.compile("但(?!是?(?:没|未))|不过|然而")
+HAN_NOT_SAID = re.compile(
+    rf"(?:(?:信息|资料|数据)不足[，,]?)?(?:(?:资料|材料|文中|原文|文章|文档|通知)[里中]?)?(?:{HAN_SAYS_NOT.pattern}|未知|不知道)[^，,。]{{0,12}}。?"
+)
+PART_END = re.compile(r"[，,；;、]\s?")
+CLAUSE_END = re.compile("[，,。；;！!\n]")
 
 
 def best_match(reply: str, targets: Sequence[str], options: AnswerOptions, question: str) -> tuple[Claims, AnswerMatch]:
@@ -49,6 +66,7 @@ def best_match(reply: str, targets: Sequence[str], options: AnswerOptions, quest
     A verdict with `readings` is arguable: the reply is right in one of them only.
     """
     claims = read_weighed_claims(reply, question, guesses=options.guesses)
+    targets = [said_plainly(target, read_asked(question)) for target in targets]  # up to 8, where a limit is asked for
     if options.ordered is None and read_asked(question).several:
         options = msgspec.structs.replace(options, ordered=False)
     verdicts = (
@@ -56,25 +74,21 @@ def best_match(reply: str, targets: Sequence[str], options: AnswerOptions, quest
     )
     if claims.asks and not any(map(QUESTION.search, targets)):
         return claims, refuse("sentences", say("The reply asks, and answers nothing."))
-    if (
-        not claims.readings
-        and SAYS_NOT.search(reply)
-        and not GOES_ON.search(reply)
-        and any(map(NOT_SAID.fullmatch, targets))
-    ):
+    if not claims.readings and _leaves_unsaid(reply, targets, question):
         return claims, accept("sentences", say("The reply says {truth}.", truth="no"))
     right = next((verdict for verdict in verdicts if verdict.right), None) or (
         _stated(claims, targets, options, question, reply) if options.sentences else None
     )
     if right is None and options.sentences and not options.guesses and is_guess(reply):
         right = _guessed(reply, targets, options, question)
+    right = right or _both_answered(reply, targets, options, question)
     if right is not None:
         return claims, right
     is_open = options.sentences and not any(verdict.undecided or verdict.rule == "judge" for verdict in verdicts)
     if is_open and (
         unclear := _part_of_claim(claims, targets, question)
         or _other_claim(claims, targets, options, question)
-        or _unread(claims, targets, reply)
+        or _unread(claims, targets, reply, question)
     ):
         return claims, unclear
     if not verdicts:
@@ -84,6 +98,32 @@ def best_match(reply: str, targets: Sequence[str], options: AnswerOptions, quest
         verdict for verdict in verdicts if verdict.ambiguous
     ]
     return claims, (open_verdicts or verdicts)[0]
+
+
+def _both_answered(reply: str, targets: Sequence[str], options: AnswerOptions, question: str) -> AnswerMatch | None:
+    """Return the acceptance of a target in two parts, if each is right for its own of the two questions that are asked; else None."""
+    asked = two_asked(question) if options.sentences else ()
+    plain = msgspec.structs.replace(options, semantic=None, judge=None)
+    for parts in (PART_END.split(target.strip()) for target in targets if asked):
+        if len(parts) == len(asked) and all(parts):
+            verdicts = [best_match(reply, [part], plain, ask)[1] for part, ask in zip(parts, asked, strict=True)]
+            if all(verdict.right for verdict in verdicts):
+                return verdicts[0]
+    return None
+
+
+def _leaves_unsaid(reply: str, targets: Sequence[str], question: str) -> bool:
+    """True if a target is that the answer is not given, and a reply says so; in Chinese, of more words of the question than of anything else."""
+    if any(map(NOT_SAID.fullmatch, targets)):
+        return SAYS_NOT.search(reply) is not None and GOES_ON.search(reply) is None
+    if not any(map(HAN_NOT_SAID.fullmatch, targets)) or HAN_GOES_ON.search(reply):
+        return False
+    asked, clauses = echo(read_asked(question).clause), CLAUSE_END.split(reply)
+    unsaid, said = (
+        echo("".join(clause for clause in clauses if (HAN_SAYS_NOT.search(clause) is not None) is is_unsaid)) & asked
+        for is_unsaid in (True, False)
+    )
+    return len(unsaid) > len(said)
 
 
 def _part_of_claim(claims: Claims, targets: Sequence[str], question: str) -> AnswerMatch | None:
@@ -112,10 +152,17 @@ def _other_claim(claims: Claims, targets: Sequence[str], options: AnswerOptions,
     return None
 
 
-def _unread(claims: Claims, targets: Sequence[str], reply: str) -> AnswerMatch | None:
-    """Return the arguable verdict where nothing is read from a reply that doubts and denies nothing, and it has the words of a target; else None."""
+def _unread(claims: Claims, targets: Sequence[str], reply: str, question: str) -> AnswerMatch | None:
+    """Return the arguable verdict where nothing is read from a reply that doubts nothing, and it has the words of a target; else None.
+
+    The same where no yes or no is read, and that is asked for, unless the reply leaves it open.
+    """
     if claims.given is None or claims.readings or claims.asks or is_guess(reply) or DECLINES.search(reply):
         return None
+    if read_asked(question).kind == "truth" and not leaves_open(reply):
+        said = [target for target in targets if _truth_of(target, question) is not None]
+        if said:
+            return _arguable(["-", said[0]])
     plain = [
         sentence
         for sentence in split(reply[-MOST_CHARACTERS:])
@@ -188,7 +235,18 @@ def _truth_of(target: str, question: str) -> bool | None:
     asked = read_asked(question)
     if target.startswith("not ") and target[4:].casefold() in asked.clause.casefold() and not negations(asked.clause):
         return False
-    if (said := truth_of(target)) is not None or asked.kind != "truth" or target.isascii() or REASON.search(target):
+    said = truth_of(target)
+    if (
+        said is None
+        and asked.kind == "truth"
+        and target.isascii()
+        and (word := target.strip(" .").casefold())
+        and " " not in word
+    ):
+        last = asked.clause.rstrip("?!. ").casefold().rpartition(" ")[2]
+        if word in (last, *(f"{prefix}{last}" for prefix in NEGATIVE_PREFIXES)) and len(last) > LEAST_OF_WORD:
+            return word == last
+    if said is not None or asked.kind != "truth" or target.isascii() or REASON.search(target):
         return said
     return read_han_truth([target], asked.clause)
 
@@ -253,7 +311,9 @@ def match_asked(given: str, target: str, question: str, options: AnswerOptions) 
 def _any_unit_fits(given: str, question: str) -> bool:
     """True if a question asks for an amount without a unit; shares, times and parts of a currency keep their units."""
     asked, quantity = read_asked(question), read_quantity(tidy(given))
-    if asked.kind != "amount" or asked.units or quantity is None or "%" in given:
+    if asked.kind not in ("amount", "") or asked.units or quantity is None or "%" in given:
         return False
+    if not asked.kind:
+        return quantity.unit.dimensions in CURRENCIES and quantity.unit.factor == 1
     is_time = quantity.unit.dimensions == (("s", 1),)
     return not is_time and (quantity.unit.dimensions not in CURRENCIES or quantity.unit.factor == 1)

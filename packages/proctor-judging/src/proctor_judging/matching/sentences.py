@@ -17,10 +17,10 @@ EXPLANATION = compile_later(
 )
 ZONE_OR_DAY = r"(?:Eastern|Central|Pacific|Mountain|UTC|GMT|[A-Z]{2,3}T|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|[A-Z][a-z]+ \d)\b"
 SENTENCE_END = compile_later(
-    rf"(?:^[A-Za-z]{{1,2}}|(?<=[a-z]\s)[A-Z])\.(?=\s(?:The|It|Its|This|That|In|For|A|An|As|So|You|They|Therefore|Thus|Hence)\b)|(?:(?<![.\s][A-Za-z])(?<!^[A-Za-z])|(?<=\d [ap]\.m)(?=\.\s(?!{ZONE_OR_DAY})[A-Z]))[.!?]+[\"'”’)*]*(?=\s+[^\s=×*+/])|[。！？!?]+[”」）]?(?=[{HAN}A-Z\d\"“*`\x01])|(?<=[的了哦呢呀啊哈啦哟吧嘛])[~～]+(?=[{HAN}])|\n+|[;；]"
+    rf"(?:^[A-Za-z]{{1,2}}|(?<=[a-z]\s)[A-Z]|(?<=\d\s)[A-Za-z])\.(?=\s(?:The|It|Its|This|That|In|For|A|An|As|So|You|They|Therefore|Thus|Hence)\b)|(?:(?<![.\s][A-Za-z])(?<!^[A-Za-z])|(?<=\d [ap]\.m)(?=\.\s(?!{ZONE_OR_DAY})[A-Z]))[.!?]+[\"'”’)*]*(?=\s+[^\s=×*+/])|[。！？!?]+[”」）]?(?=[{HAN}A-Z\d\"“*`\x01])|(?<=[的了哦呢呀啊哈啦哟吧嘛])[~～]+(?=[{HAN}])|\n+|[;；]"
 )
 SHORTENED = compile_later(
-    r"\b(?:dr|mr|mrs|ms|st|mt|prof|rev|gen|vs|jr|sr|approx|fig|sec|e\.g|i\.e|u\.s|(?<![°'’])(?<!\d )(?<!\d)(?<!\d [ap]\.)[a-z])$|^\s*\(?1$|\n\s*\(?\d{1,2}$",
+    r"\b(?:dr|mr|mrs|ms|st|mt|prof|rev|gen|vs|jr|sr|approx|fig|sec|art|para|ch|vol|pp|e\.g|i\.e|u\.s|(?<![°'’])(?<!\d )(?<!\d)(?<!\d [ap]\.)[a-z])$|^\s*\(?1$|\n\s*\(?\d{1,2}$",
     re.IGNORECASE,
 )
 MARKUP = compile_later(r"^\s*(?:#{1,6}|>|[-*•]|\d{1,2}[.)])\s+|\*\*|__")
@@ -67,7 +67,7 @@ DOUBT = compile_later(rf"\b(?:{NOT_SURE})\b", re.IGNORECASE)
 GUESS = compile_later(
     r"\b(?:might|(?-i:may) (?!\d)|could (?:be|have|take|cost|reach|mean)|maybe|perhaps|possibly|probably|(?:un)?likely|"
     rf"{NOT_SURE}|guess(?:ing)?|supposedly|allegedly|reportedly|presumably|conceivably|apparently|arguably|i suspect|hard to say|unclear|rumou?red|(?:seems?|appears?) to|cannot (?:decide|tell))\b|"
-    r"可能(?!性)|也许|或许|大概(?!(?:在|有|要|需要?|得)?\s?约?[\d一二两三四五六七八九十百千万])|似乎|好像|不确定(?![性度])|猜|恐怕|据说|听说|据传|传闻|貌似|疑似|估计(?=是|有|为|在)|不太清楚|说不准|没准|兴许|难道|说不定|未必|不是[^，,。；]{1,14}[，,]?那?就是(?!说)", re.IGNORECASE
+    r"可能(?!性)|也许|或许|大概(?!(?:在|有|要|需要?|得)?\s?约?[\d一二两三四五六七八九十百千万])|似乎|好像|不确定(?![性度])|猜|拿不[准定]|吃不准|恐怕|据说|听说|据传|传闻|貌似|疑似|估计(?=是|有|为|在)|不太清楚|说不准|没准|兴许|难道|说不定|未必|不是[^，,。；]{1,14}[，,]?那?就是(?!说)", re.IGNORECASE
 )  # fmt: skip
 ADVERB_OF_A_GUESS = compile_later(
     r"\b(?:maybe|perhaps|possibly|probably|(?:most |very )?likely|i guess)\b,?\s?|也许|或许|大概|可能", re.IGNORECASE
@@ -127,7 +127,7 @@ CONTRAST = (
     (compile_later(r"[，,(（](?:而|并)?(?:不是|不在|不属于|非)[^，,。；]{1,40}$"), ""),
 )
 SO = compile_later(
-    r",\s(?:so|therefore|thus|hence|which (?:means|gives|yields|makes|leaves)|giving|making|leaving)\s(?!that)|[，,](?:所以|因此|故|最终|最后|综上|但?(?:现在|目前|如今))"
+    r",\s(?:so|therefore|thus|hence|which (?:means|gives|yields|makes|leaves)|giving|making|leaving)\s(?!that\b|(?:at|from|for|in|on|by|to|with)\b)|[，,](?:所以|因此|故|最终|最后|综上|但?(?:现在|目前|如今))"
 )
 HARMLESS = compile_later(
     r"\b[Nn]one other than\b|\b(?:[Pp]erhaps|[Mm]aybe) (?:un)?surprisingly\b|\b[Nn]o (?:prizes for guessing|doubt|wonder|surprise)\b|"

@@ -21,6 +21,10 @@ DOUBTED = compile_later(  # of the whole reply
     r"(?:不过|但是?|可是?|只是)我?(?:也|还|并)?(?:不太?|没那?么?|没法|无法)(?:确[定认]|肯定|清楚|记得)(?=$|[。.！!，,])|我?(?:也|有点)?(?:记不[太大]?清|不太?敢?(?:确定|肯定))(?:了|的)?(?=$|[。.！!])|传言|传闻|据传",
     re.IGNORECASE,
 )
+NOW_ANOTHER = compile_later(
+    r"(?:[;.,] |\bbut )(?:now|today|these days|nowadays|currently),? (?:it|he|she|that|they)(?:['’]s| is| are|['’]re) (?:the |an? )?[A-Z\d]"
+)
+PAST = compile_later(r"\b(?:was|were|did|had|used|first|original\w*|previous\w*|before)\b", re.IGNORECASE)
 NOT_GIVEN = compile_later(  # what follows is something else
     r"(?:(?:(?:i['’]?m |i am )?(?:sorry|afraid)|unfortunately),? (?:but )?(?:that )?)?(?:i (?:ca(?:n['’]t|nnot)|could(?:n['’]t| not)|was(?:n['’]t| not) able to|was unable to) (?:give|find|say|tell|share|provide|confirm|pin|determine|look up)\b|i do(?:n['’]t| not) have (?:\w+ ){0,3}(?:data|access|information|figures?|details?|records?)\b|there (?:is(?:n['’]t| not)|are(?:n['’]t| not)) (?:an? |any )?(?:confirmed|official|exact|agreed) |it (?:has(?:n['’]t| not)|is(?:n['’]t| not)) (?:yet )?(?:been )?(?:fixed|decided|set|announced|confirmed|settled)\b)|"
     r".{0,160}\bbut (?:it )?(?:does(?:n['’]t| not)|did(?:n['’]t| not)) (?:actually )?(?:say|state|mention|give|tell|specify)\b",
@@ -58,6 +62,7 @@ BOUND = compile_later(
     r"\b(?:from|start(?:s|ing)? (?:at|from|with)|begin(?:s|ning)? (?:at|from)|sav(?:e|es|ed|ing)(?: you)?|(?:two|three|four|five|six|ten|\d+)(?: \w+)? for)\s?$|(?:节?省|便宜|优惠|立减|减免|少付|返)了?(?:大?约)?$",
     re.IGNORECASE,
 )
+RANGE_START, RANGE_END = compile_later(r"\d\s?[-–~]\s?$"), compile_later(r"\s?[-–~]\s?\d")  # 5 and 7 of 5-7 days
 OR_BEFORE = compile_later(r"(?:(?<!,) \bor (?:the |an? )?|\bor (?:maybe |perhaps |possibly )|或者?(?:是|可能是)?)$")
 SEVERAL = compile_later(r"([两二三四五六七八九十\d]+[个件张只斤本次盒瓶份])[^，。；;]{0,2}?(?:[的要共是]|只要|一共)?$")
 LOWEST = compile_later(r"起(?:步|售|拍|订)?(?=$|[，,。；;）)\s])")
@@ -75,11 +80,14 @@ def settled(claims: Claims, reply: str, asked: QuestionForm) -> Claims:
     >>> settled(Claims("Ann or Bo", (Claim(("Ann",)),)), "Ann or Bo", asked).readings
     ()
     """
-    if len(claims.readings) != 1 or len(reply) > MOST_CHARACTERS:
+    if len(claims.readings) > 1 or len(reply) > MOST_CHARACTERS:
         return claims
     said = tidy(reply)
     if _is_doubted(said, asked):
-        return msgspec.structs.replace(claims, readings=())
+        given = None if claims.given is None else reply.strip()  # a part of it would be compared by itself
+        return msgspec.structs.replace(claims, readings=(), given=given)
+    if not claims.readings:
+        return claims
     claim = claims.readings[0]
     is_none_of_them = NEITHER.search(said) and not NEITHER.search(asked.clause) and claim.truth is None
     if is_none_of_them and "neither" not in " ".join(claim.forms).lower():
@@ -92,6 +100,8 @@ def settled(claims: Claims, reply: str, asked: QuestionForm) -> Claims:
 
 def _is_doubted(said: str, asked: QuestionForm) -> bool:
     """True of a reply that ends with a doubt, passes a rumour on, denies a cause, or tells of another time than is asked."""
+    if NOW_ANOTHER.search(said) and not PAST.search(asked.clause):
+        return True
     if DOUBTED.search(said) or (asked.kind != "truth" and NOT_GIVEN.match(said) and not GOES_ON.search(said)):
         return True
     if asked.kind == "truth" and NO_NEWS.search(split(said)[0]) and not CLEAR.search(said):
@@ -109,11 +119,17 @@ def _is_doubted(said: str, asked: QuestionForm) -> bool:
 def _passes_over(claim: Claim, said: str, asked: QuestionForm) -> bool:
     """True if a reply begins with an inexact amount and the claim is another one, which nothing calls exact: `At least 35, and 14 years a resident`."""
     first = INEXACT.match(said)
-    if first is None or first[1].strip(".,") in asked.clause:
+    if first is None or first[1].strip(".,") in asked.clause or _counts_other(said[first.end() :], claim, asked):
         return False
     number, after = first[1].strip(".,"), said[first.end() :]
     is_same = any(number in form or number in with_digits(form) for form in claim.forms)
     return not is_same and EXACTLY.search(after) is None and any(tidy(form) in after for form in claim.forms[:1])
+
+
+def _counts_other(after: str, claim: Claim, asked: QuestionForm) -> bool:
+    """True if the word after a number is not what is asked for, and that of the claim is: `about 170 km`, asked how many days."""
+    counted = asked.stems & echo(str(claim))
+    return bool(counted) and not counted & echo(" ".join(after.split(" ")[:3]))
 
 
 def _without_open(claim: Claim, said: str, asked: QuestionForm) -> Claim | None:
@@ -136,6 +152,8 @@ def _without_open(claim: Claim, said: str, asked: QuestionForm) -> Claim | None:
 
 
 def _is_open(before: str, form: str, after: str, asked: QuestionForm) -> bool:
+    if form[:1].isdigit() and form[-1:].isdigit() and (RANGE_START.search(before) or RANGE_END.match(after)):
+        return True
     is_word = asked.kind in ("words", "") and not any(map(str.isdigit, form))
     if AWAY.search(before) and not {"from", "out"} & set(asked.clause.lower().split()):
         return True

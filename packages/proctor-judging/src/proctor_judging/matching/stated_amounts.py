@@ -10,6 +10,7 @@ from proctor_judging.matching.amounts import (
     CURRENCIES,
     END_OF_NOUN,
     LONE_ONE,
+    MONTHS,
     OUT_OF,
     ROSE_FROM,
     SPAN,
@@ -43,6 +44,10 @@ MOMENTS = (
 )
 
 
+ASKS_TIME = compile_later(r"\b(?:time|date|day|month|year|when)s?\b|[年月日时]", re.IGNORECASE)
+A_DATE = compile_later(rf"\b{MONTHS}|年.*月", re.IGNORECASE)
+
+
 def stated_amounts(sentences: Sequence[str], asked: QuestionForm, question: str) -> list[Amount] | None:
     """Return the amounts that may answer a question, in the last of the answering sentences that has any.
 
@@ -64,7 +69,10 @@ def stated_amounts(sentences: Sequence[str], asked: QuestionForm, question: str)
             continue
         plain = HAN_ROSE_FROM.sub("为", ROSE_FROM.sub(r"\1 to ", with_digits(BRACKETED_UNIT.sub(r" \1", plain))))
         plain = OUT_OF.sub("", plain)
-        if spans := _answering_spans(plain, given, asked):
+        spans = _answering_spans(plain, given, asked)
+        if asked.kind == "amount" and not ASKS_TIME.search(asked.clause):
+            spans = [span for span in spans if not A_DATE.search(span.text)]
+        if spans:
             if not all(span.sure for span in spans):
                 return None
             different = {span.text: span for span in spans}.values()

@@ -16,7 +16,7 @@ from proctor_judging.matching.contradictions import contradicts
 from proctor_judging.matching.patterns import compile_later
 from proctor_judging.matching.question_words import ECHO_WORD, EMPTY_WORDS, HAN, NOT_A_NAME, echo, stem
 from proctor_judging.matching.sentences import CLAUSE, COPULA, asked_clause, plain_statement
-from proctor_judging.matching.text import tidy
+from proctor_judging.matching.text import negations, tidy
 
 MANNER = compile_later(
     r"(?:mostly|mainly|primarily|largely|usually|typically|about|approximately|around|roughly|exactly|just|only|also|actually|indeed|therefore|thus|hence|simply|precisely|now|equal to|"
@@ -113,6 +113,11 @@ COMPANY = compile_later(r",? (?:Inc|Corp|Corporation|Ltd|LLC|plc|GmbH|AG|Co)\.?$
 LAST_NAME = compile_later(r"^[^·]+·(?=[^，。]{1,12}$)")
 PLACE = compile_later(
     r"\b(?:in|at|on)\s(?:the\s)?([^,;.]{1,60})$|(?:[去到往了用出释放]|会(?![议场馆员长])|产生|变成|含有|升起)([\u3400-\u9fff]{1,12})$"
+)
+ASKS_WHICH = compile_later(r"(?:which|who)\b(?!.*\b(?:worse|worst|wrong|incorrect|least)\b)", re.IGNORECASE)
+IS_BEST = compile_later(
+    r"(?:the )?(?:better|best|correct|right)(?: (?:one|option|choice|answer|deal|value|fit))?|the (?:winner|way to go)",
+    re.IGNORECASE,
 )
 PRONOUN = compile_later(
     r"(?:it|this|that|these|those|they|he|she|there|here|which|so|the answer|它|这|那|他|她|其)(?:['’]s|\s(?:is|was|are|were))?",
@@ -294,6 +299,8 @@ def _describes(complement: str, subject: str, asked: QuestionForm, copula: str) 
         return False
     if re.match(r"(?:this|that|these|those)\b", subject, re.IGNORECASE) and not asked.stems:
         return False
+    if ASKS_WHICH.match(asked.clause) and IS_BEST.fullmatch(complement) and not negations(asked.clause):
+        return True
     if asked.stems:
         said, named = echo(complement), echo(subject)
         compared = re.search(r"(\w+)\sthan\b", complement)

@@ -64,7 +64,7 @@ NAME = compile_later(r"\b[A-Z][a-z]{2,}\b")
 PRONOUN = compile_later(r"\b(?:it|they|he|she)\b", re.IGNORECASE)
 LABEL_OF_TRUTH = compile_later(r"\b(?:true or false|yes or no|right or wrong|correct or incorrect)\b\W*", re.IGNORECASE)
 NO_EVIDENCE = compile_later(
-    r"(?:there (?:is|was|are|were)(?: simply| absolutely)? )?no (?:(?:evidence|proof|truth|basis|indication|sign|record)\b(?! against)|(?:[\w-]+ ){1,4}(?:needed|required|necessary)\b)|that(?: one)?['’]s (?:just )?an? (?:[a-z]+ )?(?:myth|misconception|urban legend)\b",
+    r"(?:there (?:is|was|are|were)(?: simply| absolutely)? )?no (?:(?:evidence|proof|truth|basis|indication|sign|record)\b(?! against)|(?:[\w-]+ ){1,4}(?:needed|required|necessary)\b)|(?:that|this|it)(?: one)?(?:['’]s| is) (?:just |actually )?an? (?:[a-z]+ )?(?:myth|misconception|urban legend)\b",
     re.IGNORECASE,
 )
 WORD = compile_later(r"[A-Za-z0-9]+")
@@ -73,7 +73,7 @@ SHORT = compile_later(  # It isn't: …
     re.IGNORECASE,
 )
 PREDICATE = compile_later(
-    r"(?P<said>(?:it|they|he|she|you|we|i)\s?(?:['’](?:s|re|m)|is|are|was|were|can|could|will|should|ca|wo)(?:n['’]t|\snot)?)\s(?:still |also |indeed |definitely |certainly )?(?P<asked>(?!(?:not|out|off|past|beyond|hardly|barely|almost|nearly)\b)[a-z]{3,20})(?P<rest>(?: [a-z ]{1,80})?)",
+    r"(?P<said>(?:it|they|he|she|you|we|i)\s?(?:['’](?:s|re|m)|is|are|was|were|can|could|will|should|ca|wo|do(?=n['’]t|\snot)|does(?=n['’]t|\snot)|did(?=n['’]t|\snot))(?:n['’]t|\snot)?)\s(?:still |also |indeed |definitely |certainly )?(?P<asked>(?!(?:not|out|off|past|beyond|hardly|barely|almost|nearly)\b)[a-z]{3,20})(?P<rest>(?: [a-z ]{1,80})?)",
     re.IGNORECASE,
 )  # you're not late
 NONE = compile_later(r"no (?!one\b)([^.,;:–—!?]{3,80})", re.IGNORECASE)  # No rows were deleted
@@ -107,7 +107,7 @@ CONCLUSION = compile_later(
     r"\W*(?:so|therefore|thus|hence|overall|in (?:conclusion|summary|short))\b[,:]?\s+", re.IGNORECASE
 )
 MAY_I = compile_later(
-    r"\b(?:can|may|should|could) (?:i|we|you|my|our|your|an?|the|he|she|it|they)\b|\b(?:ok|okay|safe|fine|good|alright|all right|wise)\b",
+    r"\b(?:can|may|should|could) (?:i|we|you|my|our|your|an?|the|he|she|it|they)\b|\bcan (?:\w+ ){1,3}(?:eat|drink|have)\b|\b(?:ok|okay|safe|fine|good|alright|all right|wise)\b",
     re.IGNORECASE,
 )
 ALL_BUT_SO = compile_later(r"\W*(?:almost|nearly|not quite)\b\s?[:,.!–—-]", re.IGNORECASE)
@@ -119,7 +119,7 @@ DO_NOT = compile_later(
     re.IGNORECASE,
 )
 NOT_SO = compile_later(
-    r"(?:(?:unfortunately|sadly|i['’]?m afraid|afraid|probably|certainly|definitely)\s)?not\b(?!\s(?:only|just|to mention))",
+    r"(?:(?:unfortunately|sadly|i['’]?m afraid|afraid|probably|certainly|definitely|generally|usually|normally|typically)\s)?not\b(?!\s(?:only|just|to mention))",
     re.IGNORECASE,
 )
 CANNOT_TELL = compile_later(
@@ -146,6 +146,11 @@ def read_truth(sentences: list[str], asked: QuestionForm) -> bool | None:
         if said is not None:
             return said
     return None
+
+
+def leaves_open(reply: str) -> bool:
+    """True of a reply that says of itself that it depends, or that it does not know."""
+    return CANNOT_TELL.search(reply) is not None
 
 
 def truth_of(text: str) -> bool | None:

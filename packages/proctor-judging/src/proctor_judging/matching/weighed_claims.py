@@ -33,25 +33,28 @@ from proctor_judging.matching.number_words import with_digits
 from proctor_judging.matching.patterns import compile_later
 from proctor_judging.matching.phrase_answers import SO
 from proctor_judging.matching.plain_words import said_plainly
+from proctor_judging.matching.quantities import read_quantity
 from proctor_judging.matching.question_words import HAN_LETTER, MOST_CHARACTERS, echo
 from proctor_judging.matching.sentences import GUESS, OTHERS_SAY, split
 from proctor_judging.matching.settled import settled
 from proctor_judging.matching.span_model import Language, ReplySpan, weigh
 from proctor_judging.matching.stated_words import shorter_names
 from proctor_judging.matching.text import FENCED, tidy
+from proctor_judging.matching.typed_values import typed_value, with_option, without_code
 
 WeighedSpans = dict[str, tuple[ReplySpan, float]]  # by their text
 MEASURED = ("amount", "moment")
 TIMES = {"en": 8, "zh": 6}  # as probable must another span be
 TIMES_OF_FIRST = 3  # in English, of a span in the first sentence, where the claim is in none
 LEAST_UNSTATED = {"en": 2.0, "zh": 0.5}  # with less, a claim that no span says holds
+LEAST_OF_AMOUNT = 0.9  # with less, a claim without a number holds where an amount is asked for
 LONGEST = 600  # characters of a reply that is weighed: the time grows with its spans
 LEAST_SURE = 0.3  # with less, a span is claimed nowhere
 LEAST_NEAR = 0.2  # with less, a Chinese span does not say where a claim begins and ends
 LEAST_PROBABLE = 0.1  # with less, a span is not what the reply may be read to claim
 DECLINES = compile_later(
-    r"\b(?:(?:do|does|did|could|can|was|were|is|are|am)(?:n['’]t| not)|cannot|unable to)\b.{0,20}\b(?:have|know|find|say|tell|help|answer|confirm|provide|mention\w*|able|access)\b|"
-    r"抱歉|对不起|无法(?:得知|获[知取]|确[定认]|判断|回答|提供|给出|查|找|看|访问|知道|推[断测]|告)|不知道|不清楚|没有(?:找到|查到|提供|提到|相关)|未(?:找到|查到|提供|提及)",
+    r"\b(?:(?:do|does|did|could|can|was|were|is|are|am)(?:n['’]t| not)|cannot|unable to)\b.{0,20}\b(?:have|know|find|say|tell|help|answer|confirm|provide|mention\w*|able|access|predict|forecast|promise|guarantee)\b|"
+    r"抱歉|对不起|(?:无|没)法(?:得知|获[知取]|确[定认]|判断|回答|提供|给出|查|找|看|访问|知道|推[断测]|告)|不知道|不清楚|没有(?:找到|查到|提供|提到|相关)|未(?:找到|查到|提供|提及)",
     re.IGNORECASE,
 )
 CHANGED = compile_later("原计划|原定|推迟|提前到|延期|改到")
@@ -61,10 +64,13 @@ NUMERAL = compile_later(
     r"[零〇一二两三四五六七八九十百千万亿]|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty|hundred|thousand)\b",
     re.IGNORECASE,
 )
+HAS_AMOUNT = compile_later(rf"\d|\b(?:an?|one|half|both)\b|{NUMERAL.pattern}", re.IGNORECASE)
 TURNS_AMOUNT = compile_later(
     rf"{TURNS.pattern}|[\d零一二两三四五六七八九十百千万亿半%前后]|[减下升增降涨跌便贵多少高低大小快慢早晚远近负到至~-]"
 )
 WHICH = compile_later("哪一?[种个座条项门部本位款支家所](?:的)?([\u3400-\u9fff]{1,4})[？?]")
+WORK_ASKED = compile_later(r"哪一?[首部本篇幅](?!分)|什么(?:书|歌|诗|词|电影|小说|作品)")
+TITLE = compile_later("《(([^·》]+)[^》]*)》")  # the whole, and of what it is a part: 诗经 of 《诗经·小雅》
 MODAL_ASKED = compile_later(r"\b(?:may|could)\b")
 MODAL = compile_later(r"\b(?:may|could) (?!be\b|have (?:been|\w+ed)\b)(?=\w)")
 GUESSES = compile_later(rf"{GUESS.pattern}|{OTHERS_SAY.pattern}|\bor\b", re.IGNORECASE)
@@ -76,7 +82,7 @@ NEAR = compile_later(
     r"\b(?:near|nearly|almost|outside|beyond|before|after|until|since|over|under|above|below|north|south|east|west|opposite|except|without|former|formerly|ex|half|anti)[- ](?:of )?(?:the )?$|^(?:it|this|that|these|those|they|he|she|there) (?:is|are|was|were)\b"
 )
 REMARK = compile_later(r"\s*[.!;:(–—\n。！；]")  # after a claim that comes first
-LONE = compile_later(r"[\w$€£%.'’&-]+(?: [\w%.'’&-]+){0,4}")
+LONE = compile_later(r"(?:[\w$€£%.'’&-]|(?<=\d),(?=\d))+(?:(?: |(?<=\d), (?=\d{4}$))[\w%.'’&-]+){0,4}")
 SLIP = compile_later(r"(?i)\b(?:wait|sorry|oops|hmm|actually|or)\b|[?!]")
 UNTOLD = compile_later(
     r"(?i)(?:(?:unfortunately|sorry),? )?(?:the|that|this|your) (?:\w+ )?(?:text|passage|document|article|note|table|paragraph|source|report|message|e-?mail|log|file|record)s? (?:does|do|did)(?: not|n['’]t) (?:actually |explicitly )?(?:say|mention|state|specify|tell|show|give|indicate)(?: us| me)?(?: anything about)? (?:when|who|whom|whose|what|which|where|why|how|whether|if|any)\b[^,;:.!?]{0,100}(?:[.!](?! (?:but|however|still|that said|though|it was|it is)\b)|$)"
@@ -84,6 +90,15 @@ UNTOLD = compile_later(
 RESULT = compile_later(
     r"[-+×*÷/−√^]\s?[\d(√].{0,80}[=≈]\s?([^=≈;:]{1,40})$"
 )  # of a calculation, and not of 3 tsp = 1 tbsp
+HYPHENED = compile_later(  # a 2-year warranty
+    r"(?:(?:an?|the|its|your|our) )?(?:(?!\d)[\w'’]+ ){0,2}?(\d+|two|three|four|five|six|seven|ten)-(minute|hour|day|week|month|year)(?: (?:[\w-]+(?:['’]s)? ){0,2}?([\w-]+))?",
+    re.IGNORECASE,
+)
+RATE = compile_later(r"(.*\d\S*(?: [^\W\d]+)?) (?:per|an?|each|every) (day|week|month|year)", re.IGNORECASE)
+LASTS = compile_later(
+    r"\b(?:how long|warranty|guarantee|trial|notice|lease|contract|term|period|duration|plan)\b", re.IGNORECASE
+)
+OFTEN = {"day": "daily", "week": "weekly", "month": "monthly", "year": "annual"}
 DOES = compile_later(r"(?:dial|call|press|type|use|enter|run) ([^,;:]{1,40})", re.IGNORECASE)
 LIST = compile_later(r", |，|、| and |和|及")
 
@@ -100,10 +115,13 @@ def read_weighed_claims(reply: str, question: str = "", *, guesses: bool = False
     is_english = not HAN_LETTER.search(question + reply)
     if is_english and _is_untold(reply, asked):
         return Claims(reply.strip())
-    reply = without_asides(reply, asked) if is_english else reply
+    if value := typed_value(reply, asked):
+        title = TITLE.fullmatch(value)
+        return Claims(value, (Claim((value, *(title.groups() if title is not None else ()))),))
+    reply = without_asides(without_code(reply, asked), asked) if is_english else reply
     reply = without_other_things(_as_asked(reply, asked), asked, question)
     claims = read_claims(reply, question, guesses=guesses)
-    claims = _with_results(claims if guesses else settled(claims, reply, asked), asked)
+    claims = _with_results(claims if guesses else settled(claims, reply, asked), asked, question)
     if not claims.readings and (forms := _lone_answer(claims, reply, question, asked)):
         return msgspec.structs.replace(claims, readings=(Claim(forms),))
     is_silent = not claims.readings and DECLINES.search(reply) is not None
@@ -113,11 +131,18 @@ def read_weighed_claims(reply: str, question: str = "", *, guesses: bool = False
     return settled(weighed, reply, asked)
 
 
-def _with_results(claims: Claims, asked: QuestionForm) -> Claims:
-    """Return the one claim of a reply with what its calculation comes to, or what it says to dial or use, as another form."""
+def _with_results(claims: Claims, asked: QuestionForm, question: str) -> Claims:
+    """Return the one claim of a reply with what its calculation comes to, what it says to dial, or what its letter means, as another form."""
+    if not claims.readings and claims.given is not None and len(both := with_option((claims.given,), question)) > 1:
+        return msgspec.structs.replace(claims, readings=(Claim(both),))
     if len(claims.readings) != 1 or "=" in asked.clause:
         return claims
-    forms = claims.readings[0].forms
+    forms = with_option(claims.readings[0].forms, question)
+    length, rate = (form.fullmatch(forms[0] if forms else "") for form in (HYPHENED, RATE))
+    if length is not None and (echo(length[3]) <= asked.stems if length[3] else LASTS.search(asked.clause)):
+        forms = (*forms, with_digits(f"{length[1]} {length[2]}s"))
+    if rate is not None and OFTEN[rate[2].lower()] in asked.clause.lower():
+        forms = (*forms, rate[1])
     more = [result[1] for form in forms[:1] if (result := DOES.fullmatch(form) or RESULT.search(form)) is not None]
     return msgspec.structs.replace(claims, readings=(Claim((*forms, *more), claims.readings[0].truth),))
 
@@ -141,7 +166,7 @@ def _is_untold(reply: str, asked: QuestionForm) -> bool:
 
 def _lone_answer(claims: Claims, reply: str, question: str, asked: QuestionForm) -> tuple[str, ...]:
     """Return the forms of a reply that is a few words of the kind that is asked for; () without them."""
-    lone = tidy(claims.given or "")
+    lone = tidy(claims.given or "").replace("*", "")
     if LONE.fullmatch(lone) is None or SLIP.search(reply) or not is_lone_answer(lone, asked, question):
         return ()
     is_part = claims.given not in (reply.strip(), final_answer(reply))
@@ -162,10 +187,21 @@ def _weigh_han(claims: Claims, reply: str, question: str) -> Claims:
         is_bounded = re.search(
             rf"{BEFORE_BOUND}{re.escape(best.text)}|{re.escape(best.text)}{AFTER_BOUND}", tidy(reply)
         )
-        best = None if is_of_kind or is_bounded or CHANGED.search(reply) else best
+        best = (
+            None if is_of_kind or _is_apter(claim, best.text, question) or is_bounded or CHANGED.search(reply) else best
+        )
     if best is None and len(claims.readings) == 1 and spans:
         claims = _with_nearest(claims, spans, reply, question)
     return _weighed(claims, spans, best, lambda span: span_forms(span, reply, question))
+
+
+def _is_apter(claim: str, other: str, question: str) -> bool:
+    """True if a claim is a title where a work is asked for, or an amount in a unit that is, and the other text is none or has another unit."""
+    if WORK_ASKED.search(question):
+        return "《" in claim and "《" not in other
+    amounts = [read_quantity(tidy(text)) for text in (claim, other)]
+    fits = [amount.unit in read_asked(question).units for amount in amounts if amount is not None]
+    return fits == [True, False]
 
 
 def _with_nearest(claims: Claims, spans: WeighedSpans, reply: str, question: str) -> Claims:
@@ -188,13 +224,18 @@ def _with_nearest(claims: Claims, spans: WeighedSpans, reply: str, question: str
 def _weigh_english(claims: Claims, reply: str, question: str) -> Claims:
     english = read_english_reply(reply, question)
     spans = _by_text(list(read_english_spans(english, only_sure=not claims.readings)), "en")
-    is_measured = read_asked(question).kind in MEASURED
+    asked = read_asked(question)
+    is_measured = asked.kind in MEASURED
 
     def forms_of(span: ReplySpan) -> tuple[str, ...]:
         amounts = claimed_forms(ANNOUNCED.format(given=span.text), question) if is_measured else ()
         return tuple(dict.fromkeys([*forms_of_span(span, english), *amounts]))
 
-    best = None if _is_total(claims, reply, question) else _more_probable(claims, spans, reply, "en")
+    best = (
+        None
+        if _is_total(claims, reply, question)
+        else _more_probable(claims, spans, reply, "en", is_amount=asked.kind == "amount")
+    )
     asks_who = english.query.asking == "who"
     if best is None and len(claims.readings) == 1 and (extent := _other_extent(claims.readings[0], spans, asks_who)):
         forms = dict.fromkeys([*claims.readings[0].forms, *forms_of(extent)])
@@ -234,7 +275,9 @@ def _weighed(
     return Claims(claims.given, readings, claims.asks, others)
 
 
-def _more_probable(claims: Claims, spans: WeighedSpans, reply: str, language: Language) -> ReplySpan | None:
+def _more_probable(
+    claims: Claims, spans: WeighedSpans, reply: str, language: Language, *, is_amount: bool = False
+) -> ReplySpan | None:
     """Return the most probable span if it is far more probable than the claim; None if that holds.
 
     What a reply begins with or concludes holds, and in English a claim that no span says, as it cannot be weighed; rules
@@ -247,7 +290,10 @@ def _more_probable(claims: Claims, spans: WeighedSpans, reply: str, language: La
         return best if probability >= LEAST_SURE else None
     stated = spans.keys() & {_plain(form) for claim in claims.readings for form in claim.forms}
     text = _plain(best.text)
-    is_within = any(text in form or form in text for form in stated)
+    is_within = any(_is_part(text, form) or _is_part(form, text) for form in stated)
+    lacks_amount = is_amount and HAS_AMOUNT.search(str(claims.readings[0])) is None
+    if not stated and lacks_amount:
+        return best if probability >= LEAST_OF_AMOUNT else None
     if not stated:
         is_within = probability < LEAST_UNSTATED[language] or any(
             text in _plain(form) for form in claims.readings[0].forms
@@ -257,6 +303,13 @@ def _more_probable(claims: Claims, spans: WeighedSpans, reply: str, language: La
     times = TIMES_OF_FIRST if language == "en" and is_later else TIMES[language]
     holds = is_within or sum(spans[form][1] for form in stated) * times >= probability
     return None if holds else best
+
+
+def _is_part(text: str, form: str) -> bool:
+    """True if a text is within another; of a number, if words or nothing are next to it: 55 of `55 minutes`, but 3 of no `{1, 2, 3}`."""
+    return text in form and (
+        not text.isdigit() or re.search(rf"(?:^|[ $€£~]){text}(?:$|[ %°]|-[a-z])", form) is not None
+    )
 
 
 def _is_firm(claims: Claims, reply: str, question: str, asked: QuestionForm) -> bool:
@@ -290,7 +343,9 @@ def _is_first_or_last(claims: Claims, reply: str) -> bool:
     claim = str(claims.readings[0])
     parts = SO.split(reply)
     concludes = len(parts) > 1 and any(claim in sentence for sentence in split(parts[-1])[:1])
-    return concludes or REMARK.match(reply.strip().removeprefix(claim)) is not None
+    bare = "" if HAN_LETTER.search(reply) else ARTICLE.sub("", reply.replace("*", "").strip())
+    begins = (reply.strip().removeprefix(claim), bare.removeprefix(ARTICLE.sub("", claim)))
+    return concludes or any(map(REMARK.match, begins))
 
 
 def _by_text(spans: Sequence[ReplySpan], language: Language) -> WeighedSpans:

@@ -52,6 +52,12 @@ IN_DEGREES = compile_later(
 SIGN = compile_later(r"(?<=\b[A-Z]) (negative|positive)$|(?<=\b[A-Z]{2}) (negative|positive)$")
 
 
+ASKS_PLACE = compile_later(r"\b(?:where|city|town|capital|place|venue)\b", re.IGNORECASE)
+COUNTRY = compile_later(
+    r"(?:the )?(?:Argentina|Australia|Austria|Bangladesh|Belgium|Bolivia|Brazil|Bulgaria|Chile|China|Colombia|Croatia|Cuba|Czech(?:ia| Republic)|Denmark|Ecuador|Egypt|Estonia|Ethiopia|Finland|France|Germany|Ghana|Greece|Hungary|Iceland|India|Indonesia|Iran|Iraq|Ireland|Israel|Italy|Jamaica|Japan|Jordan|Kenya|Latvia|Lebanon|Lithuania|Malaysia|Mexico|Morocco|Nepal|Netherlands|New Zealand|Nigeria|Norway|Pakistan|Peru|Philippines|Poland|Portugal|Romania|Russia|Saudi Arabia|Scotland|Serbia|Slovakia|Slovenia|South Africa|South Korea|Spain|Sweden|Switzerland|Syria|Taiwan|Tanzania|Thailand|Tunisia|Turkey|UAE|Ukraine|United Kingdom|England|Uruguay|Venezuela|Vietnam|Wales)"
+)
+
+
 def same_wording(given: str, target: str, question: str) -> bool:
     """True if two phrases are wordings of one answer to a question.
 
@@ -66,6 +72,8 @@ def same_wording(given: str, target: str, question: str) -> bool:
         return False
     if any(PLACE_LEFT.match(text) or text.casefold() in ANOTHER_THING for text in (given, target)):
         return False
+    if _is_place_with_country(given, target, question) or _is_place_with_country(target, given, question):
+        return True
     if _is_name(given) and _is_name(target):
         return given == target
     if _is_name_in_code(given, target) or _is_name_in_code(target, given):
@@ -76,6 +84,12 @@ def same_wording(given: str, target: str, question: str) -> bool:
     said, shorter_said = _wordings(given, question)
     meant, shorter_meant = _wordings(target, question)
     return bool(said & (meant | shorter_meant) or shorter_said & meant)
+
+
+def _is_place_with_country(place: str, both: str, question: str) -> bool:
+    """True if one text is a place, and the other the same with its country, where a place is asked for: `Rome` and `Rome, Italy`."""
+    name, _, country = both.partition(", ")
+    return name == place and COUNTRY.fullmatch(country) is not None and ASKS_PLACE.search(question) is not None
 
 
 def in_asked_degrees(text: str, question: str) -> str:
