@@ -4,7 +4,7 @@ import re
 
 from proctor_judging.matching.asked import QuestionForm
 from proctor_judging.matching.patterns import compile_later
-from proctor_judging.matching.question_words import stem
+from proctor_judging.matching.question_words import echo, stem
 
 IDIOMS = (
     (compile_later(r"\bthere(?:['’]s| is| can be) no (?:doubt|question|denying) that (?=(?-i:[A-Z])|(?:the|an?|it|he|she|they|this) )", re.IGNORECASE), ""),
@@ -24,9 +24,11 @@ BOUNDS = (  # of what is asked for, they are the amount itself
     (compile_later(r"\b(?:(?:about|around) how|approximate(?:ly)?|roughly|estimated?|about\W*$)", re.IGNORECASE), compile_later(r"\b(?:about|approximately|roughly|around) (?=[$€£]?\d)", re.IGNORECASE)),
 )  # fmt: skip
 HAN_BOUNDS = (
-    (compile_later("上限|限额|封顶|最[长多高大晚迟](?:可|能|允许|限)"), compile_later(r"不[得能可应]?(?:超过|多于|高于|长于|晚于|大于)(?=[^，,。；;]{0,9}?[\d一二两三四五六七八九十百千])")),
-    (compile_later("下限|至少|最[短少低小早](?:可|能|要|得|需)"), compile_later(r"不[得能可应]?(?:少于|低于|短于|早于|小于)(?=[^，,。；;]{0,9}?[\d一二两三四五六七八九十百千])")),
+    (compile_later("上限|限额|封顶|最[长多高大晚迟](?:可|能|允许|限)"), compile_later(r"不[得能可应]?(?:超过|多于|高于|长于|晚于|大于)(?=[^，,。；;]{0,9}?[\d一二两三四五六七八九十百千])(?![^，,。；;]{0,24}或)")),
+    (compile_later("下限|至少|最[短少低小早](?:可|能|要|得|需)"), compile_later(r"不[得能可应]?(?:少于|低于|短于|早于|小于)(?=[^，,。；;]{0,9}?[\d一二两三四五六七八九十百千])(?![^，,。；;]{0,24}或)")),
 )  # fmt: skip
+SUPERLATIVE = compile_later("最[长多高大晚迟短少低小早]")
+HAN_CLAUSE_END, HAN_SENTENCE_END = compile_later(r"[，,。；;：:！!？?\n]"), compile_later(r"[。；;！!？?\n]")
 ASKS_BEST = compile_later(r"\b(?:best|should|recommend|prefer|choose|pick)\b", re.IGNORECASE)
 ASKS_WORST = compile_later(r"\b(?:avoid|worst|not|never)\b|n['’]t\b", re.IGNORECASE)
 PRAISE = (
@@ -70,8 +72,23 @@ def said_plainly(reply: str, asked: QuestionForm) -> str:
         reply = bound.sub("", reply) if is_asked.search(asked.clause) else reply
     reply = RANGE.sub(lambda ends: f"{ends[1] or ends[2]}-", reply)
     for is_asked, bound in HAN_BOUNDS:
-        reply = bound.sub("为", reply) if is_asked.search(asked.clause) else reply
+        reply = _as_amount(bound, reply, asked) if is_asked.search(asked.clause) else reply
     return _turned(reply, asked)
+
+
+def _as_amount(bound: re.Pattern[str], reply: str, asked: QuestionForm) -> str:
+    """Return a reply in which the bound of what the question is about is stated as the amount; unchanged where several are as near to it.
+
+    A bound with a subject that the question lacks is of another thing: `休息不得超过10分钟`, asked how long a meeting may be.
+    """
+    near = []
+    for limit in bound.finditer(reply):
+        before = reply[: limit.start()]
+        subject = SUPERLATIVE.sub("", HAN_CLAUSE_END.split(before)[-1].strip())
+        if not subject or any(subject[at : at + 2] in asked.clause for at in range(len(subject) - 1)):
+            near.append((len(echo(HAN_SENTENCE_END.split(before)[-1]) & asked.stems), limit))
+    nearest = [limit for share, limit in near if share == max(near, key=lambda pair: pair[0])[0]]
+    return f"{reply[: nearest[0].start()]}为{reply[nearest[0].end() :]}" if len(nearest) == 1 else reply
 
 
 def _turned(reply: str, asked: QuestionForm) -> str:

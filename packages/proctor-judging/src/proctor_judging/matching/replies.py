@@ -242,6 +242,7 @@ def _truth_of(target: str, question: str) -> bool | None:
         and target.isascii()
         and (word := target.strip(" .").casefold())
         and " " not in word
+        and not (negations(asked.clause) or " or " in asked.clause)
     ):
         last = asked.clause.rstrip("?!. ").casefold().rpartition(" ")[2]
         if word in (last, *(f"{prefix}{last}" for prefix in NEGATIVE_PREFIXES)) and len(last) > LEAST_OF_WORD:
