@@ -83,6 +83,7 @@ MATERIAL, MADE_OF = (
 )
 SERVING_AS = compile_later(rf"以([^，,。其此之]{{1,16}})[为作]([{HAN}]{{2,4}})(?=[，,。]|$)")
 AT_HEAD = compile_later("以([^，,。]{1,16})为首(?![的都府])")
+TITLES = compile_later("(?<![还也]写[过了])(?<!据)(?<!不喜欢)(?<!误认为)《[^《》]+》")
 LABELLED = compile_later(r"^[^\w《]*(《?\w{1,10}》?)\*{0,2}\s?[:：]\*{0,2}\s?(\S[^\n]*)$", re.MULTILINE)
 CODE = compile_later(r"[A-Za-z]*\d[A-Za-z\d-]*")
 WORD = compile_later(r"[A-Za-z\d][A-Za-z\d_.+#-]*(?: [A-Za-z][A-Za-z\d_.+#-]*)*")
@@ -392,10 +393,9 @@ def _explicit(clause: str, asked: HanQuestion) -> Iterable[_GapReading]:
         yield _GapReading(explicit, EXPLICIT)
     if SEVERAL.search(asked.gap) and (names := NAMES.search(clause)) is not None and names[1] not in asked.text:
         yield _GapReading(trimmed(names[1]), EXPLICIT)
-    if "《" in clause and not asked.asks_who and WORK.search(asked.gap + asked.head):
-        titles = {title for title in re.findall("《[^《》]+》", clause) if title not in asked.text}
-        if len(titles) == 1:
-            yield _GapReading(titles.pop(), EXPLICIT)
+    titles = {title for title in TITLES.findall(clause) if title not in asked.text}
+    if len(titles) == 1 and not asked.asks_who and WORK.search(asked.gap + asked.head):
+        yield _GapReading(titles.pop(), EXPLICIT)
     if MATERIAL.search(asked.text) and (made := MADE_OF.search(clause)) is not None:
         yield _GapReading(trimmed(made[1]), EXPLICIT)
     if framed := _framed(clause, asked):

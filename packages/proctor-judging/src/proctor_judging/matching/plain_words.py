@@ -27,7 +27,10 @@ HAN_BOUNDS = (
     (compile_later("上限|限额|封顶|最[长多高大晚迟](?:可|能|允许|限)"), compile_later(r"不[得能可应]?(?:超过|多于|高于|长于|晚于|大于)(?=[^，,。；;]{0,9}?[\d一二两三四五六七八九十百千])(?![^，,。；;]{0,24}或)")),
     (compile_later("下限|至少|最[短少低小早](?:可|能|要|得|需)"), compile_later(r"不[得能可应]?(?:少于|低于|短于|早于|小于)(?=[^，,。；;]{0,9}?[\d一二两三四五六七八九十百千])(?![^，,。；;]{0,24}或)")),
 )  # fmt: skip
-SUPERLATIVE = compile_later("最[长多高大晚迟短少低小早]")
+HAN_CHANGED = compile_later(
+    "如果|假如|若|的话|除非|否则|其他|其它|例外|改[为成到]|原[来先定本]|以前|之前|曾|现在|目前|说法|据说|有人|或者?|[？?]"
+)
+SUPERLATIVE = compile_later("最[长多高大晚迟短少低小早]|[总金数]额|总[数计]|期限")
 HAN_CLAUSE_END, HAN_SENTENCE_END = compile_later(r"[，,。；;：:！!？?\n]"), compile_later(r"[。；;！!？?\n]")
 ASKS_BEST = compile_later(r"\b(?:best|should|recommend|prefer|choose|pick)\b", re.IGNORECASE)
 ASKS_WORST = compile_later(r"\b(?:avoid|worst|not|never)\b|n['’]t\b", re.IGNORECASE)
@@ -80,12 +83,15 @@ def _as_amount(bound: re.Pattern[str], reply: str, asked: QuestionForm) -> str:
     """Return a reply in which the bound of what the question is about is stated as the amount; unchanged where several are as near to it.
 
     A bound with a subject that the question lacks is of another thing: `休息不得超过10分钟`, asked how long a meeting may be.
+    Where a reply has conditions, or tells of changes, which bound holds is not known.
     """
+    if HAN_CHANGED.search(reply):
+        return reply
     near = []
     for limit in bound.finditer(reply):
         before = reply[: limit.start()]
         subject = SUPERLATIVE.sub("", HAN_CLAUSE_END.split(before)[-1].strip())
-        if not subject or any(subject[at : at + 2] in asked.clause for at in range(len(subject) - 1)):
+        if echo(subject) <= set(asked.clause):
             near.append((len(echo(HAN_SENTENCE_END.split(before)[-1]) & asked.stems), limit))
     nearest = [limit for share, limit in near if share == max(near, key=lambda pair: pair[0])[0]]
     return f"{reply[: nearest[0].start()]}为{reply[nearest[0].end() :]}" if len(nearest) == 1 else reply

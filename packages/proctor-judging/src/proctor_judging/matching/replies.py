@@ -14,11 +14,12 @@ from proctor_judging.matching.contradictions import says_opposite
 from proctor_judging.matching.han_question import two_asked
 from proctor_judging.matching.han_sameness import WHY, said_alike, same_name
 from proctor_judging.matching.han_truth import read_han_truth
+from proctor_judging.matching.number_words import with_digits
 from proctor_judging.matching.numbers import read_number
 from proctor_judging.matching.parts import has_words
 from proctor_judging.matching.plain_words import said_plainly
 from proctor_judging.matching.quantities import read_quantity
-from proctor_judging.matching.question_words import MOST_CHARACTERS, echo
+from proctor_judging.matching.question_words import HAN_LETTER, MOST_CHARACTERS, echo
 from proctor_judging.matching.sentences import OTHERS_SAY, QUESTION, split
 from proctor_judging.matching.similarity import blocker
 from proctor_judging.matching.text import negations, tidy
@@ -57,6 +58,9 @@ HAN_NOT_SAID = re.compile(
     rf"(?:(?:信息|资料|数据)不足[，,]?)?(?:(?:资料|材料|文中|原文|文章|文档|通知)[里中]?)?(?:{HAN_SAYS_NOT.pattern}|未知|不知道)[^，,。]{{0,12}}。?"
 )
 PART_END = re.compile(r"[，,；;、]\s?")
+HAN_LEAD = re.compile(
+    "(?:所以|因此|只能?|一共|总共|[共以也则它他她其该这那是为在于的约]|目前|现在|分别|答案|总计|大[约概])+|(?:出自|来自|由).*"
+)
 CLAUSE_END = re.compile("[，,。；;！!\n]")
 
 
@@ -101,15 +105,28 @@ def best_match(reply: str, targets: Sequence[str], options: AnswerOptions, quest
 
 
 def _both_answered(reply: str, targets: Sequence[str], options: AnswerOptions, question: str) -> AnswerMatch | None:
-    """Return the acceptance of a target in two parts, if each is right for its own of the two questions that are asked; else None."""
+    """Return the acceptance of a target in two parts, if each is right for its own of the two questions that are asked; else None.
+
+    The clause of the second begins with words of the question, or it may be of another: `货币是越南盾`, and not `泰国的货币是泰铢`.
+    """
     asked = two_asked(question) if options.sentences else ()
     plain = msgspec.structs.replace(options, semantic=None, judge=None)
     for parts in (PART_END.split(target.strip()) for target in targets if asked):
-        if len(parts) == len(asked) and all(parts):
+        if len(parts) == len(asked) and all(parts) and _leads_to(parts[1], reply, question + parts[0]):
             verdicts = [best_match(reply, [part], plain, ask)[1] for part, ask in zip(parts, asked, strict=True)]
             if all(verdict.right for verdict in verdicts):
                 return verdicts[0]
     return None
+
+
+def _leads_to(part: str, reply: str, words: str) -> bool:
+    """True if a clause of a reply has a part of a target, and begins with these words or with the part."""
+    leads = [lead for clause in CLAUSE_END.split(reply) for lead, at, _ in [_bare(clause).partition(_bare(part))] if at]
+    return any(not HAN_LETTER.match(text := HAN_LEAD.sub("", lead)) or text[:2] in words for lead in leads)
+
+
+def _bare(text: str) -> str:
+    return re.sub(r"[\s*`\"“”《》-]", "", with_digits(tidy(text)))
 
 
 def _leaves_unsaid(reply: str, targets: Sequence[str], question: str) -> bool:
@@ -118,11 +135,13 @@ def _leaves_unsaid(reply: str, targets: Sequence[str], question: str) -> bool:
         return SAYS_NOT.search(reply) is not None and GOES_ON.search(reply) is None
     if not any(map(HAN_NOT_SAID.fullmatch, targets)) or HAN_GOES_ON.search(reply):
         return False
-    asked, clauses = echo(read_asked(question).clause), CLAUSE_END.split(reply)
-    unsaid, said = (
-        echo("".join(clause for clause in clauses if (HAN_SAYS_NOT.search(clause) is not None) is is_unsaid)) & asked
-        for is_unsaid in (True, False)
-    )
+    asked, unsaid, said = echo(read_asked(question).clause), set[str](), set[str]()
+    for clause in CLAUSE_END.split(reply):
+        says_not = HAN_SAYS_NOT.search(clause)
+        if says_not is None:
+            said |= echo(clause) & asked
+        else:
+            unsaid |= echo(clause[says_not.end() :].strip("过了 ") or says_not[0] + clause[: says_not.start()]) & asked
     return len(unsaid) > len(said)
 
 
@@ -159,7 +178,9 @@ def _unread(claims: Claims, targets: Sequence[str], reply: str, question: str) -
     """
     if claims.given is None or claims.readings or claims.asks or is_guess(reply) or DECLINES.search(reply):
         return None
-    if read_asked(question).kind == "truth" and not leaves_open(reply):
+    if read_asked(question).kind == "truth":
+        if leaves_open(reply):
+            return None
         said = [target for target in targets if _truth_of(target, question) is not None]
         if said:
             return _arguable(["-", said[0]])

@@ -7,6 +7,7 @@ import msgspec
 from proctor_judging.matching.asked import QuestionForm
 from proctor_judging.matching.claims import Claim, Claims
 from proctor_judging.matching.number_words import with_digits
+from proctor_judging.matching.other_subjects import is_of_another, speaks_of_another
 from proctor_judging.matching.patterns import compile_later
 from proctor_judging.matching.question_words import HAN_LETTER, MOST_CHARACTERS, echo
 from proctor_judging.matching.sentences import split
@@ -135,6 +136,8 @@ def _counts_other(after: str, claim: Claim, asked: QuestionForm) -> bool:
 def _without_open(claim: Claim, said: str, asked: QuestionForm) -> Claim | None:
     """Return a claim without the forms that are each time next to an alternative or a bound; None without forms, or of a yes on a condition."""
     if claim.truth is not None:
+        if speaks_of_another(split(said)[0], said, asked, denies=not claim.truth):
+            return None
         first = split(said)[0] if claim.truth and not CLEAR.search(said) else ""
         condition = CONDITION.search(first)
         is_asked = condition is None or echo(re.split("[,，]", first[condition.start() :])[0]) <= asked.stems
@@ -153,6 +156,8 @@ def _without_open(claim: Claim, said: str, asked: QuestionForm) -> Claim | None:
 
 def _is_open(before: str, form: str, after: str, asked: QuestionForm) -> bool:
     if form[:1].isdigit() and form[-1:].isdigit() and (RANGE_START.search(before) or RANGE_END.match(after)):
+        return True
+    if is_of_another(before, form, after, asked):
         return True
     is_word = asked.kind in ("words", "") and not any(map(str.isdigit, form))
     if AWAY.search(before) and not {"from", "out"} & set(asked.clause.lower().split()):

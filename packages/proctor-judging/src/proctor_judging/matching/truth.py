@@ -64,7 +64,7 @@ NAME = compile_later(r"\b[A-Z][a-z]{2,}\b")
 PRONOUN = compile_later(r"\b(?:it|they|he|she)\b", re.IGNORECASE)
 LABEL_OF_TRUTH = compile_later(r"\b(?:true or false|yes or no|right or wrong|correct or incorrect)\b\W*", re.IGNORECASE)
 NO_EVIDENCE = compile_later(
-    r"(?:there (?:is|was|are|were)(?: simply| absolutely)? )?no (?:(?:evidence|proof|truth|basis|indication|sign|record)\b(?! against)|(?:[\w-]+ ){1,4}(?:needed|required|necessary)\b)|(?:that|this|it)(?: one)?(?:['’]s| is) (?:just |actually )?an? (?:[a-z]+ )?(?:myth|misconception|urban legend)\b",
+    r"(?:there (?:is|was|are|were)(?: simply| absolutely)? )?no (?:(?:evidence|proof|truth|basis|indication|sign|record)\b(?! against)|(?:[\w-]+ ){1,4}(?:needed|required|necessary)\b)|(?:that|this|it)(?: one)?(?:['’]s| is) (?:just |actually )?an? (?:[a-z]+ )?(?:myth|misconception|urban legend)\b(?! that\b[^.;]{0,80}(?:n['’]t|not|never|no)\b)",
     re.IGNORECASE,
 )
 WORD = compile_later(r"[A-Za-z0-9]+")
@@ -115,15 +115,21 @@ NORMALLY = compile_later(
     r"(?:normally|usually|generally|typically|in general|as a rule)\b[^.!?]{0,160}\bbut\b,? ", re.IGNORECASE
 )
 DO_NOT = compile_later(
-    r"(?:please )?(?:don['’]t|do not|never) (?:let|give|feed) (?:him|her|it|them|your|any)\b.{0,30}|(?:please |no, )?(?:don['’]t|do not)(?:\s(?:(?:do|try) (?:it|that|this)|ever do (?:it|that|this)))?\W*$",
+    r"(?:please )?(?:don['’]t|do not|never) (?:let|give|feed) (?:him|her|it|them|your|any)\b(?: any\b)?(?P<rest>[^.,;:–—!?]{0,40})|(?:please |no, )?(?:don['’]t|do not)(?:\s(?:(?:do|try) (?:it|that|this)|ever do (?:it|that|this)))?\W*$",
     re.IGNORECASE,
 )
 NOT_SO = compile_later(
     r"(?:(?:unfortunately|sadly|i['’]?m afraid|afraid|probably|certainly|definitely|generally|usually|normally|typically)\s)?not\b(?!\s(?:only|just|to mention))",
     re.IGNORECASE,
 )
+DENIED_RUMOUR = compile_later(  # what is denied in it is so
+    "(?:(?:说|所谓|认为|以为)[^。]{0,30}[不没][^。]{0,30}[是属]|[^，,。][不没][^，,。]{1,20}(?:是|属于?|纯属))[^，,。不]{0,6}(?:谣[言传]|误[解区传]|讹传|迷信|谎言)"
+)
+ALMOST = compile_later(
+    r"\b(?:almost|nearly|all but) (?!always|never|all|every|no|any|certainly|identical|the same)[a-z]+(?:ed|t|id|ft|en)\b"
+)
 CANNOT_TELL = compile_later(
-    r"\b(?:enough information|cannot (?:say|tell|know|be (?:determined|said))|can't (?:say|tell|know)|whether|unclear|unknown|depends)\b|无法(?:判断|确定|得知|知道)|不能(?:确定|判断)|不确定|不清楚|不知道|看情况|不一定|未必",
+    r"\b(?:enough information|cannot (?:say|tell|know|be (?:determined|said))|can't (?:say|tell|know)|whether|unclear|unknown|depends)\b|无法(?:判断|确定|得知|知道)|不能(?:确定|判断)|不确定|不清楚|不知道|要看[^，。]{0,6}(?:什么|哪|谁|怎|是[否不]|情况|场合|多少|几)|看情况|取决于|视[^，。]{1,12}而定|[因随][^，。]{1,8}而[异定]|不一定|未必",
     re.IGNORECASE,
 )
 
@@ -133,6 +139,8 @@ def read_truth(sentences: list[str], asked: QuestionForm) -> bool | None:
     if asked.kind != "truth" and (
         len(sentences) > 1 or ((asked.kind or HAN_ASKS.search(asked.clause)) and not asked.clause.isascii())
     ):
+        return None
+    if asked.kind == "truth" and any(map(DENIED_RUMOUR.search, sentences)):
         return None
     if asked.kind == "truth" and (said := read_han_truth(sentences, asked.clause)) is not None:
         return said
@@ -167,7 +175,7 @@ def _said(sentence: str, asked: QuestionForm) -> bool | None:
     opened = OPENING.sub("", LEAD.sub("", sentence, count=1))
     if asked.kind == "truth" and (said := _of_pronoun(opened, asked)) is not None:
         return said
-    if GUESS.search(sentence) or CANNOT_TELL.search(sentence):
+    if GUESS.search(sentence) or CANNOT_TELL.search(sentence) or ALMOST.search(sentence):
         return None
     if asked.kind == "truth" and ALL_BUT_SO.match(sentence):
         return False
@@ -225,14 +233,18 @@ def _of_pronoun(clause: str, asked: QuestionForm) -> bool | None:
 
 def _in_a_word(sentence: str, asked: QuestionForm) -> bool | None:
     """Return what a sentence says by a yes or no of its own, wherever it has one, or by a denial of the whole question."""
-    denies = (
-        NO_EVIDENCE.match(sentence) or NOT_SO.match(sentence) or (MAY_I.search(asked.clause) and DO_NOT.match(sentence))
-    )
+    denies = NO_EVIDENCE.match(sentence) or NOT_SO.match(sentence) or _warns(sentence, asked)
     none = NONE.match(sentence)
     if (denies or (none and set() < echo(none[1]) <= asked.stems)) and not negations(asked.clause):
         return False
     alone = [match for match in ALONE.finditer(sentence) if _is_sure_before(match)]
     return alone[-1][1].casefold() == "yes" if alone else None
+
+
+def _warns(sentence: str, asked: QuestionForm) -> bool:
+    """True of a sentence that forbids what is asked for, and names nothing else."""
+    warning = DO_NOT.match(sentence) if MAY_I.search(asked.clause) else None
+    return warning is not None and echo(warning["rest"] or "") <= asked.stems
 
 
 def _is_sure_before(match: re.Match[str]) -> bool:

@@ -9,12 +9,14 @@ from proctor_judging.matching.question_words import MOST_CHARACTERS, echo
 from proctor_judging.matching.sentences import GUESS, OTHERS_SAY, pieces
 from proctor_judging.matching.text import FENCED, negations
 
+FROM_WORK = r"(?:^[*\s“]{0,3}(?=《[^《》]+》(?:\W*$|[，,。！（(]))|(?:^|[。；;！!？?\n，,：:])[^《》，,。；;：:误疑不非没未比像仿同据化除]{0,14}(?:出自|选自|摘自|取自|来自|见[于诸]|收[录入][于在]|是|为|叫做?)[^《》，,。；;：:和与比同]{0,14})"
+TITLE = compile_later("《[^《》]+》")
 TYPED = (  # what is asked for, and its form
     (compile_later(r"\b(?:(?:phone|telephone|mobile|fax|contact) number|hotline|number (?:to call|should I call|do I call))\b", re.IGNORECASE), compile_later(r"(?<![\w.-])\+?\d[\d ()/-]{5,18}\d(?![\w-])")),
     (compile_later(r"\b(?:which|what)(?:['’]s| is| are)?(?: \w+){0,3} version\b(?! number of)", re.IGNORECASE), compile_later(r"(?<![\w.-])v?\d+(?:\.\d+){1,3}(?:[-+.]?(?:rc|alpha|beta|b|post|dev)\.?\d*)?(?![\w-])")),
     (compile_later(r"\bwh(?:at|ich) (?:percentage|percent)\b|\bhow many percent\b|\bin percent\b|\bas a percentage\b", re.IGNORECASE), compile_later(r"[-−]?\d[\d.,]*(?:\s?%| percent\b)")),
     (compile_later(r"\be-?mail address\b|\bwhat(?:['’]s| is) \w+['’]s e-?mail\b", re.IGNORECASE), compile_later(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")),
-    (compile_later(r"哪一?[首部本篇幅](?!分)|什么(?:书|歌|诗|词|电影|小说|作品)"), compile_later(r"《[^《》]{1,30}》")),
+    (compile_later(r"哪一?[首部本篇幅](?!分)|什么(?:书|歌|诗|词|电影|小说|作品)"), compile_later(rf"{FROM_WORK}(《[^《》]{{1,30}}》)(?!的?[，,、]?(?:[《或和与及、]|还是|以及))")),
     (compile_later(r"\bIP(?:v4)? address\b"), compile_later(r"(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?![\d.])")),
 )  # fmt: skip
 OPTION = compile_later(
@@ -44,6 +46,8 @@ def typed_value(reply: str, asked: QuestionForm) -> str:
     """
     form = next((form for asks, form in TYPED if asks.search(asked.clause)), None)
     if form is None or asked.several or len(reply) > MOST_CHARACTERS:
+        return ""
+    if "《" in form.pattern and len(set(TITLE.findall(reply)) - set(TITLE.findall(asked.clause))) > 1:
         return ""
     sentences = [sentence for sentence in pieces(reply) if form.search(sentence)]
     if any(OF_ANOTHER.search(sentence) for sentence in sentences) and not OF_ANOTHER.search(asked.clause):

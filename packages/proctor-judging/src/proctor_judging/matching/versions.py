@@ -20,6 +20,9 @@ SAME_LABEL = {
     "version": "",
     "release": "",
 }
+ABOUT = compile_later(  # before a number, it is no label
+    r"about|approximately|around|roughly|exactly|only|minus|plus|negative|the|at|by|from|to|than|before|after|until|since|not"
+)
 CURRENCY = compile_later(r"[A-Z]{3}|US|RMB")
 
 
@@ -38,17 +41,12 @@ def versions(answer: str, target: str) -> AnswerMatch | None:
 
 
 def _label(text: str | None) -> str | None:
-    """Return what is numbered; None for a currency, a variable or a unit, after which a number is an amount."""
+    """Return what is numbered; None for a currency, a variable or a unit, after which a number is an amount, and for `from` and the like."""
     if not text:
         return ""
     lower = text.casefold().removesuffix(" version").removesuffix(" v")
     if lower in SAME_LABEL:
         return SAME_LABEL[lower]
-    if len(text) < 2 or CURRENCY.fullmatch(text) or read_unit(text) is not None or lower in ABOUT:
+    if len(text) < 2 or CURRENCY.fullmatch(text) or read_unit(text) is not None or ABOUT.fullmatch(lower.split()[-1]):
         return None
     return lower
-
-
-ABOUT = frozenset(
-    ["about", "approximately", "around", "roughly", "exactly", "only", "minus", "plus", "negative", "the"]
-)

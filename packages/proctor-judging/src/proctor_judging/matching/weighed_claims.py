@@ -58,6 +58,7 @@ DECLINES = compile_later(
     re.IGNORECASE,
 )
 CHANGED = compile_later("原计划|原定|推迟|提前到|延期|改到")
+NOT_MEANT = "(?:误(?:认为?|以为|传为?|当[作成]?)[^，。]{0,4}|不(?:太|怎么)?(?:喜欢|爱|想|推荐|建议)[^，。]{0,2}|据(?=《)|还[^，,。]{0,4}过)"
 BEFORE_BOUND = "(?:不到|不足|不满|超过|至少|至多|最多|最少|[早晚高低多少大小]于|比|除了?|省了)"
 AFTER_BOUND = "(?:[之以][前后上下外]|前(?=[就都还，,。]|$)|附近|旁边|起(?=[，,。]|$)|或)"
 NUMERAL = compile_later(
@@ -117,7 +118,8 @@ def read_weighed_claims(reply: str, question: str = "", *, guesses: bool = False
         return Claims(reply.strip())
     if value := typed_value(reply, asked):
         title = TITLE.fullmatch(value)
-        return Claims(value, (Claim((value, *(title.groups() if title is not None else ()))),))
+        forms = (value, *(title.groups() if title is not None else ()))
+        return settled(Claims(value, (Claim(forms),)), reply, asked)
     reply = without_asides(without_code(reply, asked), asked) if is_english else reply
     reply = without_other_things(_as_asked(reply, asked), asked, question)
     claims = read_claims(reply, question, guesses=guesses)
@@ -181,15 +183,15 @@ def _weigh_han(claims: Claims, reply: str, question: str) -> Claims:
     spans = _by_text(read_han_spans(reply, question, only_sure=not claims.readings), "zh")
     best = _more_probable(claims, spans, reply, "zh")
     kind = WHICH.search(question)
+    text = re.escape(best.text) if best is not None else ""
+    if re.search(rf"{NOT_MEANT}{text}", tidy(reply)) or re.match(NOT_MEANT, text):
+        best = None
     if best is not None and claims.readings:
         claim = str(claims.readings[0])
         is_of_kind = kind is not None and kind[1] in claim and kind[1] not in best.text  # 维生素C, asked for a 维生素
-        is_bounded = re.search(
-            rf"{BEFORE_BOUND}{re.escape(best.text)}|{re.escape(best.text)}{AFTER_BOUND}", tidy(reply)
-        )
-        best = (
-            None if is_of_kind or _is_apter(claim, best.text, question) or is_bounded or CHANGED.search(reply) else best
-        )
+        is_bounded = re.search(rf"{BEFORE_BOUND}{text}|{text}{AFTER_BOUND}", tidy(reply))
+        is_other = is_of_kind or _is_apter(claim, best.text, question) or is_bounded or CHANGED.search(reply)
+        best = None if is_other else best
     if best is None and len(claims.readings) == 1 and spans:
         claims = _with_nearest(claims, spans, reply, question)
     return _weighed(claims, spans, best, lambda span: span_forms(span, reply, question))
