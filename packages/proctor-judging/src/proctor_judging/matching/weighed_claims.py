@@ -310,7 +310,7 @@ def _more_probable(
 def _is_part(text: str, form: str) -> bool:
     """True if a text is within another; of a number, if words or nothing are next to it: 55 of `55 minutes`, but 3 of no `{1, 2, 3}`."""
     return text in form and (
-        not text.isdigit() or re.search(rf"(?:^|[ $€£~]){text}(?:$|[ %°]|-[a-z])", form) is not None
+        not text.isdigit() or re.search(rf"(?:^|[ $€£~]){text}(?:$|[ %°\u3400-\u9fff]|-[a-z])", form) is not None
     )
 
 
