@@ -32,7 +32,6 @@ ROOT = Path(__file__).resolve().parent.parent
 ON_BOTH_LOOPS = ("test_wire", "test_opening", "test_bodies", "test_messages_between_processes")
 IN_CI = os.environ.get("CI") == "true"
 RARELY = 5_000  # objects before a look at the youngest; less than what a run sets
-SELDOM = 1_000  # collections of the middle generation before a full one
 
 for name in list(os.environ):  # at import, so that workers and their subprocesses never see them
     if name.startswith(("OPENAI_", "LLM_", "HF_", "LC_")) or name in (
@@ -174,14 +173,14 @@ def pytest_report_to_serializable() -> Generator[None, dict[str, object] | None,
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Look for no garbage while hundreds of modules are imported: there is none, and each look takes longer.
+    """Look for no garbage while hundreds of modules are imported, nor afterwards in what they hold.
 
-    Nor often afterwards in what they hold, which are two million objects: each full collection takes more than a second. They are not frozen,
-    as each run counts what is frozen, object by object.
+    That is two million objects, which stay: each full collection would take more than a second.
     """
     with gc_paused():
         collected = yield
-    gc.set_threshold(RARELY, gc.get_threshold()[1], SELDOM)
+    gc.freeze()
+    gc.set_threshold(RARELY, *gc.get_threshold()[1:])
     linecache.clearcache()  # else each doctest looks whether the thousand files in it have changed
     return collected
 
@@ -273,6 +272,15 @@ def _git_asked_once() -> Iterator[None]:
             lambda folder: (once if folder == ROOT else asked)(folder),
         )
         yield
+
+
+@pytest.fixture(scope="module")
+def unfrozen() -> Iterator[None]:
+    """Return what the tests have frozen to the collector while the tests of a file run that need it."""
+    gc.unfreeze()
+    yield
+    gc.collect()  # else what is garbage would be frozen as well
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

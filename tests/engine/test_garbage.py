@@ -9,17 +9,18 @@ from pathlib import Path
 import pytest
 
 from proctor import Sample, Task, evaluate
-from proctor.runtime.garbage import RELAXED_THRESHOLD, gc_paused, gc_relaxed
+from proctor.runtime import garbage
+from proctor.runtime.garbage import BETWEEN_SEARCHES, RELAXED_THRESHOLD, gc_paused, gc_relaxed
 
 
 @pytest.fixture
-def nothing_frozen() -> Iterator[None]:
-    """Return what the tests have frozen to the collector (see tests/conftest.py) for the time of one test."""
-    is_frozen = bool(gc.get_freeze_count())
-    gc.unfreeze()
+def nothing_frozen(unfrozen: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Nobody has frozen anything, nor had before."""
+    monkeypatch.setattr(garbage, "_of_others", [])
+    usual = gc.get_threshold()
+    gc.set_threshold(700, *usual[1:])
     yield
-    if is_frozen:
-        gc.freeze()
+    gc.set_threshold(*usual)
 
 
 @pytest.mark.parametrize(
@@ -107,3 +108,31 @@ def test_nothing_stays_frozen_after_a_run() -> None:
     with gc_relaxed():
         assert gc.get_freeze_count()
     assert gc.get_freeze_count() == 0
+
+
+@pytest.mark.usefixtures("nothing_frozen")
+def test_what_others_have_frozen_is_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    counted = []
+    monkeypatch.setattr(gc, "get_freeze_count", lambda: counted.append(None) or 1)
+    for _ in range(3):
+        with gc_relaxed(), gc_relaxed():
+            pass
+    assert len(counted) == 1
+
+
+@pytest.mark.usefixtures("nothing_frozen")
+def test_what_a_run_has_frozen_is_not_taken_for_that_of_others() -> None:
+    with gc_relaxed(), gc_relaxed(), gc_paused():
+        pass
+    assert not garbage._of_others
+    assert gc.get_freeze_count() == 0
+
+
+@pytest.mark.usefixtures("nothing_frozen")
+def test_garbage_of_many_runs_is_searched_for_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    searches: list[int] = []
+    monkeypatch.setattr(gc, "collect", lambda: searches.append(1))
+    for _ in range(2 * BETWEEN_SEARCHES):
+        with gc_relaxed():
+            pass
+    assert len(searches) == 2

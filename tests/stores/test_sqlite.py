@@ -285,6 +285,21 @@ def test_a_store_that_is_forgotten_closes_itself(path: Path) -> None:
     assert [file.name for file in path.parent.iterdir()] == ["runs.db"]
 
 
+def test_a_store_that_its_own_thread_is_the_last_to_know_closes_itself(path: Path) -> None:
+    store = SqliteStore(path)
+    asyncio.run(fill(store, ["fr"]))
+    gate = threading.Event()
+    store._writer.call(lambda _, known=store: gate.wait())
+    thread = store._writer._thread
+    assert thread is not None
+    del store
+    gc.collect()
+    gate.set()
+    thread.join(60)
+    assert not thread.is_alive()
+    assert [file.name for file in path.parent.iterdir()] == ["runs.db"]
+
+
 @pytest.mark.parametrize(("name", "synchronous"), [("runs.db", 2), (":memory:", 0)])
 def test_only_a_store_that_is_kept_waits_for_the_disk(
     name: str, synchronous: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

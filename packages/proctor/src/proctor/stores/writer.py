@@ -86,12 +86,13 @@ class StoreWriter:
         return done
 
     def close(self) -> None:
-        """Write what is queued, and close the connection."""
+        """Write what is queued, and close the connection; the thread itself, which may be the last to know a store, does so later."""
         if self._thread is None:
             self._db.close()
-        elif self._thread.is_alive() and self._thread is not threading.current_thread():
+        elif self._thread.is_alive():
             self._queue.put(None)
-            self._thread.join()
+            if self._thread is not threading.current_thread():
+                self._thread.join()
 
     def _end_tick(self, loop: asyncio.AbstractEventLoop) -> None:
         tick = self._tick_by_loop.pop(loop, None)
