@@ -289,10 +289,14 @@ def test_a_store_that_its_own_thread_is_the_last_to_know_closes_itself(path: Pat
     store = SqliteStore(path)
     asyncio.run(fill(store, ["fr"]))
     gate = threading.Event()
-    store._writer.call(lambda _, known=store: gate.wait())
+
+    def wait(_: object, known: SqliteStore = store) -> None:
+        gate.wait()
+
+    store._writer.call(wait)
     thread = store._writer._thread
     assert thread is not None
-    del store
+    del store, wait
     gc.collect()
     gate.set()
     thread.join(60)

@@ -5,7 +5,7 @@ of many hands. It knows no target; what the spans mean, it does not know either.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 from typing import Literal
@@ -27,16 +27,23 @@ class ReplySpan(msgspec.Struct, frozen=True, gc=False):
 
 def weigh(spans: Sequence[ReplySpan], language: Language) -> list[float]:
     """Return the probability of each of the spans of a reply."""
-    weights = _weights(language)
-    sums = [sum(weights.get(feature, 0.0) for feature in span.features) for span in spans]
+    weight_of = _weights(language).__getitem__
+    sums = [sum(map(weight_of, span.features)) for span in spans]
     highest = max(sums, default=0.0)
     shares = [math.exp(total - highest) for total in sums]
     whole = sum(shares)
     return [share / whole for share in shares]
 
 
+class _Weights(dict[str, float]):
+    """Those of features; what was not seen when they were fitted weighs nothing."""
+
+    def __missing__(self, feature: str) -> float:
+        return 0.0
+
+
 @cache
-def _weights(language: Language) -> Mapping[str, float]:
+def _weights(language: Language) -> _Weights:
     text = files("proctor_judging.matching").joinpath(f"span_weights_{language}.txt").read_text(encoding="utf-8")
     pairs = (line.split(" ", 1) for line in text.splitlines())
-    return {feature: float(weight) for weight, feature in pairs}
+    return _Weights((feature, float(weight)) for weight, feature in pairs)

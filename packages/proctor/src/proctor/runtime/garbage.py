@@ -12,7 +12,9 @@ RELAXED_THRESHOLD = 10_000  # objects created, less those freed, before the youn
 BETWEEN_SEARCHES = 256  # runs of a process between two full searches, which nothing else would start: what was unfrozen does not count as new
 _ended = itertools.count(1)
 _own: list[None] = []  # one for each block that has frozen objects
-_of_others: list[None] = []  # one if somebody else has ever frozen objects: to ask again would count them, which takes 10 ms for a million
+_of_others: list[
+    None
+] = []  # one if somebody else has ever frozen objects: to ask again would count them, which takes 10 ms for a million
 
 
 @contextmanager
