@@ -59,7 +59,7 @@ site: $(VENV)/.site-stamp
 
 # Every fault we know of, injected for real, with a table at the end, and libraries too large for the usual run; `make test` runs a short form of it.
 torture: $(VENV)/.dev-stamp
-	$(TESTS) tests/torture tests/bridge tests/web/test_web_fuzz.py tests/contracts/test_scorers.py tests/scorers/test_replies.py tests/compat tests/e2e tests/properties/test_trajectory_laws.py tests/docs/test_docs.py tests/judges tests/stats tests/reports/test_verdict_errors.py tests/audit/test_planted.py tests/audit/inspector/test_prevalence.py tests/continuous/test_gate_errors.py tests/models/test_batches.py tests/benchmarks/boxes/test_verifier.py --torture
+	$(TESTS) tests/torture tests/bridge tests/web/test_web_fuzz.py tests/contracts/test_scorers.py tests/scorers/test_replies.py tests/scorers/test_held_out.py tests/compat tests/e2e tests/properties/test_trajectory_laws.py tests/docs/test_docs.py tests/judges tests/stats tests/reports/test_verdict_errors.py tests/audit/test_planted.py tests/audit/inspector/test_prevalence.py tests/continuous/test_gate_errors.py tests/models/test_batches.py tests/benchmarks/boxes/test_verifier.py --torture
 
 bench: $(VENV)/.dev-stamp
 	$(PY) -m bench

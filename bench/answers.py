@@ -72,10 +72,12 @@ class Rates(msgspec.Struct, frozen=True):
     unscored_arguable: int
 
 
-def read_corpus(corpus: str, name: str) -> list[Reading]:
-    """Score the pairs of one scorer in one corpus."""
-    lines = _file_of(corpus, name).read_text(encoding="utf-8").splitlines()
-    return [_read(SCORERS[name], json.loads(line)) for line in lines]
+def read_corpus(corpus: str, name: str, every: int = 1) -> list[Reading]:
+    """Score the pairs of one scorer in one corpus, or those of every second or third reply in it."""
+    pairs = [json.loads(line) for line in _file_of(corpus, name).read_text(encoding="utf-8").splitlines()]
+    replies = dict.fromkeys((pair["question"], pair["answer"]) for pair in pairs)
+    chosen = set([*replies][::every])
+    return [_read(SCORERS[name], pair) for pair in pairs if (pair["question"], pair["answer"]) in chosen]
 
 
 def _file_of(corpus: str, name: str) -> Path:

@@ -2,7 +2,8 @@
 
 `tests/data/held_out/SCORER_N.jsonl` holds a pair a line: reply, target, whether it is right (a refusal), the kind, and the question
 or options where they are needed. Each batch was written after the rules were tuned on those before it. The weights of `refusal` are fitted
-to all of its batches; `python -m bench refusals` says how it reads those that are left out of the fit.
+to all of its batches; `python -m bench refusals` says how it reads those that are left out of the fit. Without `--torture`, every second
+reply is read, but for those whose bounds are too close for a half.
 """
 
 import json
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import simulated
 
 from proctor.core.sample import Sample
 from proctor.core.score import Score, Unscored
@@ -35,11 +37,15 @@ SCORERS: dict[str, tuple[Scorer, float, float]] = {  # the scorer, and the least
     "refusal": (refusal, 0.98, 0.92),
     "json": (json_scorer, 0.98, 0.92),
 }
+WHOLE = ("number", "json", "prose_en")
 
 
 def _pairs(name: str, first: int = 1) -> list[dict[str, Any]]:
     files = [file for file in sorted(FOLDER.glob(f"{name}_*.jsonl")) if int(file.stem.rpartition("_")[2]) >= first]
-    return [json.loads(line) for file in files for line in file.read_text(encoding="utf-8").splitlines()]
+    pairs = [json.loads(line) for file in files for line in file.read_text(encoding="utf-8").splitlines()]
+    replies = dict.fromkeys((pair.get("question"), pair["answer"]) for pair in pairs)
+    chosen = set([*replies][:: 1 if simulated.long or name in WHOLE else 2])
+    return [pair for pair in pairs if (pair.get("question"), pair["answer"]) in chosen]
 
 
 @cache
