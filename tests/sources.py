@@ -2,12 +2,14 @@
 
 import ast
 import tomllib
+from collections import deque
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 ROOTS = sorted(ROOT.glob("packages/*/src"))
+HOLD_STATEMENTS = ("body", "handlers", "orelse", "finalbody", "cases")  # fields of what `statements` yields
 
 
 def modules() -> Iterator[tuple[str, Path]]:
@@ -32,4 +34,14 @@ def shared_folders() -> list[Path]:
 def imports_in(path: Path) -> Sequence[ast.Import | ast.ImportFrom]:
     """Return the imports of a file, at its top or later; a file is parsed once for all tests in a worker."""
     tree = ast.parse(path.read_bytes())
-    return [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+    return [node for node in statements(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+
+
+def statements(tree: ast.Module) -> Iterator[ast.AST]:
+    """Yield the statements of a file, and what holds statements, in the order of `ast.walk`, which looks at expressions too."""
+    todo: deque[ast.AST] = deque([tree])
+    while todo:
+        node = todo.popleft()
+        yield node
+        for field in HOLD_STATEMENTS:
+            todo.extend(getattr(node, field, ()))

@@ -1,6 +1,7 @@
 """What a reader may rely on in every file: names that say something, short files, quick and quiet imports."""
 
 import ast
+import os
 import re
 import subprocess
 import sys
@@ -12,7 +13,7 @@ import pytest
 from bench.architecture import figures
 from pages import ROOT, source_files
 
-from sources import imports_in, modules
+from sources import imports_in, modules, statements
 
 pytestmark = pytest.mark.xdist_group("source")  # read once
 
@@ -90,7 +91,7 @@ def _imported(path: Path, known: Collection[str]) -> Iterator[str]:
 
 
 def _changing(tree: ast.Module) -> Iterator[int]:
-    for function in ast.walk(tree):
+    for function in statements(tree):
         for decorator in getattr(function, "decorator_list", ()):
             if isinstance(decorator, ast.Call) and ast.unparse(decorator.func).endswith("parametrize"):
                 yield from (node.lineno for node in decorator.args if isinstance(node, ast.Set | ast.SetComp))
@@ -179,17 +180,19 @@ def _pins(path: Path) -> set[str]:
 
 
 def _texts() -> Iterator[tuple[Path, str]]:
-    for path in ROOT.rglob("*"):
-        parts = path.relative_to(ROOT).parts
-        if path.is_file() and not SKIPPED & set(parts) and not any(_is_made(part) for part in parts):
+    """Yield each file that is a text; folders of what is installed or built are not entered."""
+    for folder, folders, files in os.walk(ROOT):
+        folders[:] = [name for name in folders if not _is_skipped(name)]
+        for path in (Path(folder, name) for name in files if not _is_skipped(name)):
             try:
-                yield path, path.read_text(encoding="utf-8")
+                if path.is_file():  # and no socket, nor a link to what is gone
+                    yield path, path.read_text(encoding="utf-8")
             except UnicodeDecodeError:
                 continue
 
 
-def _is_made(part: str) -> bool:
-    return part.endswith((".egg-info", "_cache", ".hypothesis"))
+def _is_skipped(part: str) -> bool:
+    return part in SKIPPED or part.endswith((".egg-info", "_cache", ".hypothesis"))
 
 
 def _python(script: str, cwd: Path | None = None) -> str:
