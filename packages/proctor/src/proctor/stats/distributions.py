@@ -125,17 +125,25 @@ def _log(y: float, x: float) -> float:
 
 
 def _fraction(x: float, a: float, b: float) -> float:
-    c, d = 1.0, _inverse(1 - (a + b) * x / (a + 1))
-    value = d
+    """Return the continued fraction; calls for its terms would take a quarter of the time."""
+    both, d = a + b, _inverse(1 - (a + b) * x / (a + 1))
+    value, c = d, 1.0
     for m in range(1, _STEPS):
-        even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
-        odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
-        for term in (even, odd):
-            d = _inverse(1 + term * d)
-            c = 1 + term / c
-            c = c if abs(c) > _TINY else _TINY
-            value *= c * d
-        if abs(c * d - 1) < _TOLERANCE:
+        at = a + 2 * m
+        even = m * (b - m) * x / ((at - 1) * at)
+        d = 1 + even * d
+        d = 1 / (d if d > _TINY or d < -_TINY else _TINY)
+        c = 1 + even / c
+        c = c if c > _TINY or c < -_TINY else _TINY
+        value *= c * d
+        odd = -(a + m) * (both + m) * x / (at * (at + 1))
+        d = 1 + odd * d
+        d = 1 / (d if d > _TINY or d < -_TINY else _TINY)
+        c = 1 + odd / c
+        c = c if c > _TINY or c < -_TINY else _TINY
+        last = c * d
+        value *= last
+        if abs(last - 1) < _TOLERANCE:
             break
     return value
 
