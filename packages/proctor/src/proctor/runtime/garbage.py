@@ -14,7 +14,7 @@ _ended = itertools.count(1)
 _own: list[None] = []  # one for each block that has frozen objects
 _of_others: list[
     None
-] = []  # one if somebody else has ever frozen objects: to ask again would count them, which takes 10 ms for a million
+] = []  # one if others have ever frozen objects: to ask again would count them, which takes 10 ms for a million
 
 
 @contextmanager
