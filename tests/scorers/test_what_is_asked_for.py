@@ -68,6 +68,8 @@ WRONG = [
     ("Did Anna pay?", "Anna almost paid.", "Yes"),
     ("Who won?", "Tom, by far the best known, lost to Ann.", "Tom"),
     ("What is the current version?", "We upgraded from 2.1.", "2.1"),
+    ("What percentage of users stayed?", "40% left.", "40%"),
+    ("Which laptop is the worst?", "Nothing beats the Dell.", "the Dell"),
     ("Can dogs eat grapes?", "It's a myth that dogs can't eat grapes.", "No"),
     ("Can dogs eat grapes?", "Please don't feed them any chocolate; grapes are fine.", "No"),
     ("中位数是多少？", "众数是8，中位数是6。", "8"),

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 
 from proctor_judging.matching.asked import QuestionForm, read_asked
+from proctor_judging.matching.contradictions import says_opposite
 from proctor_judging.matching.patterns import compile_later
 from proctor_judging.matching.question_words import MOST_CHARACTERS, echo
 from proctor_judging.matching.sentences import GUESS, OTHERS_SAY, pieces
@@ -53,6 +54,8 @@ def typed_value(reply: str, asked: QuestionForm) -> str:
     if any(OF_ANOTHER.search(sentence) for sentence in sentences) and not OF_ANOTHER.search(asked.clause):
         return ""
     if any(negations(sentence) or GUESS.search(sentence) or OTHERS_SAY.search(sentence) for sentence in sentences):
+        return ""
+    if any(says_opposite(sentence, asked.clause) for sentence in sentences):
         return ""
     values: list[list[str]] = [
         [value for value in dict.fromkeys(form.findall(sentence)) if value not in asked.clause]
