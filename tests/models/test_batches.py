@@ -36,7 +36,8 @@ TASK = Task(name="t", samples=[Sample.ask(f"s{n}", f"q{n}", target=f"re q{n}") f
 def _quick(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(batches, "data_folder", lambda: tmp_path)  # a port may be that of an earlier test
-    monkeypatch.setattr(batches, "GATHER_SECONDS", 0.2)
+    monkeypatch.setattr(batches, "MOST_REQUESTS", len(TASK.samples))  # so that no clock says when all are there
+    monkeypatch.setattr(batches, "GATHER_SECONDS", 1.0)
     monkeypatch.setattr(batches, "LONGEST_WAIT_SECONDS", 0.05)
     monkeypatch.setattr(batch_apis, "LOOKS_AFTER_SECONDS", (0.0, 0.01))
     monkeypatch.setenv("OPENAI_API_KEY", "sk-a-key-of-a-test-012345")
