@@ -29,14 +29,16 @@ from proctor_adapters.models import batch_apis, batches
 
 SERVERS: dict[str, Callable[..., Batches]] = {"openai": OpenAIServer, "anthropic": AnthropicServer}
 PATHS = {"openai": "/chat/completions", "anthropic": "/messages"}
-TASK = Task(name="t", samples=[Sample.ask(f"s{n}", f"q{n}", target=f"re q{n}") for n in range(5)], scorers=["exact"])
+REQUESTS = 5
+SAMPLES = [Sample.ask(f"s{n}", f"q{n}", target=f"re q{n}") for n in range(REQUESTS)]
+TASK = Task(name="t", samples=SAMPLES, scorers=["exact"])
 
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(batches, "data_folder", lambda: tmp_path)  # a port may be that of an earlier test
-    monkeypatch.setattr(batches, "MOST_REQUESTS", len(TASK.samples))  # so that no clock says when all are there
+    monkeypatch.setattr(batches, "MOST_REQUESTS", REQUESTS)  # so that no clock says when all are there
     monkeypatch.setattr(batches, "GATHER_SECONDS", 1.0)
     monkeypatch.setattr(batches, "LONGEST_WAIT_SECONDS", 0.05)
     monkeypatch.setattr(batch_apis, "LOOKS_AFTER_SECONDS", (0.0, 0.01))
