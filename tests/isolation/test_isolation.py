@@ -189,10 +189,10 @@ async def test_a_worker_that_cannot_be_started_fails_its_call_only(
 
 
 async def test_a_reply_that_came_while_our_own_loop_was_blocked_counts() -> None:
-    async with Workers(PROGRAM, size=1, limits=WorkerLimits(seconds=0.3)) as workers:
+    async with Workers(PROGRAM, size=1, limits=WorkerLimits(seconds=1.0)) as workers:
         assert await workers.run("echo") == {}
         call = asyncio.create_task(workers.run("number_of_lines", text="", seconds=0.1))
-        asyncio.get_running_loop().call_later(0.05, time.sleep, 0.6)
+        asyncio.get_running_loop().call_later(0.05, time.sleep, 1.5)
         assert await call == 0
 
 

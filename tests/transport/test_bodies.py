@@ -122,9 +122,9 @@ async def test_a_server_that_sends_faster_than_we_read_has_to_wait() -> None:
         writer.write(b"0\r\n\r\n")
 
     async with Endpoint(pour) as endpoint, Client() as client:
-        target = RequestTarget(endpoint.url, terms=RequestTerms(first_byte_seconds=0.2))
+        target = RequestTarget(endpoint.url, terms=RequestTerms(first_byte_seconds=1.0))
         reply = await client._sender(target).send(b"{}")
-        await asyncio.sleep(0.5)  # longer than the silence that is allowed: it is ours, and not the server's
+        await asyncio.sleep(1.5)  # longer than the silence that is allowed: it is ours, and not the server's
         before = sent
         size = 0
         async for part in reply.pieces(10**9):

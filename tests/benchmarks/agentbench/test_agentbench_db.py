@@ -73,7 +73,7 @@ def test_a_context_of_the_official_loop_is_shown(root: Path) -> None:
 
 
 async def test_a_server_survives_what_agents_do_to_it(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with Databases("mariadb", seconds=0.5) as databases, databases.open(TABLE) as table:
+    async with Databases("mariadb", seconds=2.0) as databases, databases.open(TABLE) as table:
         start = await table.digest()
         replies = {sql: await table.execute(sql) for sql in HARM}
         assert {sql: reply for sql, reply in replies.items() if not reply[:4].isdecimal()} == {}
