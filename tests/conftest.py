@@ -103,6 +103,8 @@ def open_noted(self: "subprocess.Popen[Any]", *arguments: Any, **options: Any) -
 subprocess.Popen.__init__ = open_noted  # type: ignore[method-assign]
 numbers = itertools.count()  # of folders; numbered by pytest, each costs a look at all that are there
 
+LONGEST_NAME = 200  # of a text that names a test
+
 LoopFactory = Callable[[], asyncio.AbstractEventLoop]
 
 
@@ -128,8 +130,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
-    """Name bytes by their argument: what they hold may differ between the workers, as the time in a gzip header does."""
-    return argname if isinstance(val, bytes) else None
+    """Name bytes and long texts by their argument.
+
+    Bytes may differ between the workers, as the time in a gzip header does; a text may have millions of characters, and
+    each worker sends the names of all tests.
+    """
+    return argname if isinstance(val, bytes) or (isinstance(val, str) and len(val) > LONGEST_NAME) else None
 
 
 @pytest.hookimpl(optionalhook=True)

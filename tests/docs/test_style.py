@@ -69,9 +69,32 @@ MOST = {  # what a reader has to hold, as `python -m bench.architecture` counts 
 }
 
 
+MOST_LINES = {  # of Python in each package, with decision 0121; ceilings that only fall
+    "proctor": 50_000,
+    "proctor_adapters": 27_000,
+    "proctor_audit": 12_000,
+    "proctor_benchmarks": 37_000,
+    "proctor_ci": 11_500,
+    "proctor_compat": 7_500,
+    "proctor_judging": 33_500,
+    "proctor_web": 18_500,
+}
+
+
 def test_what_a_reader_has_to_hold_only_falls() -> None:
-    counts = figures(sorted(folder.parent for folder in ROOT.glob("packages/*/src/*/__init__.py")))
+    folders = sorted(init.parent for init in ROOT.glob("packages/*/src/*/__init__.py"))
+    counts = figures(folders)
     assert not {name: counts[name] for name, most in MOST.items() if counts[name] > most}
+
+
+def test_no_package_grows_beyond_its_ceiling() -> None:
+    folders = {init.parent.name: init.parent for init in ROOT.glob("packages/*/src/*/__init__.py")}
+    lines = {
+        name: sum(path.read_bytes().count(b"\n") for path in folder.rglob("*.py")) for name, folder in folders.items()
+    }
+    assert lines.keys() == MOST_LINES.keys()
+    assert not {name: count for name, count in lines.items() if count > MOST_LINES[name]}
+    assert len([*folders["proctor"].glob("*/__init__.py")]) <= 20, "rooms of the kernel"
 
 
 def test_no_imports_go_round_in_a_circle_lazy_ones_and_those_for_types_included() -> None:
