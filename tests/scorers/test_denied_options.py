@@ -133,3 +133,33 @@ def test_the_opposite_of_the_quality_asked_for_and_the_first_where_the_second_is
     question: str, reply: str
 ) -> None:
     assert read_claims(reply, question, "ABCD").readings not in (("A",), ("B",))
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "B, unless you count suburbs, in which case C. Suburbs count here.",
+        "B if you round up, otherwise C.",
+        "I'd choose B if Riga weren't larger. It is.",
+        "I would answer B if it weren't for the suburbs.",
+        "The answer is the one after B.",
+        "The option before B.",
+        "It was Oslo until 1870, and has been Kyiv since.",
+        "书后答案是B，印错了，应为C。",
+        "参考答案给的是B，写错了，是C。",
+        "第一版答案是B，第二版改成了C。",
+        "B，除非算上郊区，那就是C。",
+        "如果不算郊区就是B，否则是C。",
+        "与其选B，不如选C。",
+        "老师把B判错了。",
+    ],
+)
+def test_what_holds_on_a_condition_at_another_time_or_by_a_slip_is_not_chosen(reply: str) -> None:
+    assert _chosen(reply) != ("B",)
+
+
+@pytest.mark.parametrize(
+    "reply", ["B, unless I'm mistaken.", "B, if you ask me.", "It was B until 1870.", "与其选C，不如选B。", "I'd say B if I had to guess."]
+)  # fmt: skip
+def test_a_condition_on_who_answers_leaves_the_choice(reply: str) -> None:
+    assert "B" in _chosen(reply)

@@ -27,7 +27,7 @@ NEGATION = compile_later(
     r"except(?:ing)?|besides|apart from|aside from|other than|rather than|instead of|refus(?:e|es|ed)|avoid(?:ed|ing)?|mistake|whether|if|unless|tempt(?:ed|ing)|"
     r"(?:at first|first|initially|originally|once|previously)(?= (?:i|we|thought|considered|guessed|picked|chose|leaned))|thought (?:of|about)|(?:was|were) (?:leaning|inclined|drawn|torn)|toyed with|(?:you|one|some|many|most)(?: (?:people|students|might|may|could|would)){0,2} (?:think|say|pick|choose|believe|expect|assume|be tempted)|"
     r"(?:students?|people|classmates?|friends?|others|colleagues?|some(?:one|body)|everyone|they|he|she)(?: \w+)? (?:choose|chose|pick|picked|select|selected|say|says|said|think|thinks|thought|go|goes|went)|between|at first (?:glance|sight)|compare|consider|examine|evaluate|discuss|look(?:ing)? at)\b"
-    r"|不(?![难仅但])|(?<!出)没|并非|绝非|而非|[勿莫别未](?=[选是必会能])|排除|(?<![开整])除了?(?!法|以)|剔除|淘汰|[去划]掉|舍弃|否定|难以|难道|怎么(?:会|可能)|岂|哪[能会里]|[误错]选|最初|起初|一开始|乍一?看|本来|想过|原以为|原本|如果|假如|若[选是]|假设|(?:同学|有人|别人|学生)[^，。]{0,4}选",
+    r"|不(?![难仅但]|如[选说])|(?<!出)没|并非|绝非|而非|[勿莫别未](?=[选是必会能])|排除|(?<![开整])除了?(?!法|以)|剔除|淘汰|[去划]掉|舍弃|否定|难以|难道|怎么(?:会|可能)|岂|哪[能会里]|[误错]选|最初|起初|一开始|乍一?看|本来|想过|原以为|原本|与其|如果|假如|若[选是]|假设|(?:同学|有人|别人|学生)[^，。]{0,4}选",
     re.IGNORECASE,
 )
 AFFIRMED = compile_later(  # a negation that affirms
@@ -53,9 +53,9 @@ WRONG_AFTER = compile_later(
     r"|(?:could|might|may)\s(?:also\s)?(?:be|work)\b|would(?:'ve|\shave)\b|(?:seems?|looks?|sounds?|appears?|is)\s[^,.;\n]{0,40},?\s(?:but|yet)\b|(?:is|are)\sthe\s[^,.;\n]{0,40}\b(?:exclude|eliminate|rule\sout|reject|drop)"
     r"|(?:can|must|should)\s(?:both\s|all\s)?be\s(?:ruled\sout|eliminated|excluded|rejected|discarded|dismissed)|(?:[.:=(（–—-]|->?|→|=>)\s*(?:wrong|incorrect|false|not\b|no\b)|[:：]?\s?[✗✘×❌]"
     r"|(?:选?项)?应(?:当|该)?(?:为|作|写作|改为)\s?[\"“”「]"
-    r"|(?:选?项|[两三四]项|[两三四]个)?(?:选项|是|的说法|的?表述|说法|描述|表述|内容|明显|显然|肯定|一定|都|均|也|为|并|则|可以|可|应该?|就|全){0,4}(?:错|[不没未无](?!仅|疑|错|妨|难看|得不)|否|[.:、)]\s*(?:错|不)|排除)"
+    r"|(?:选?项|[两三四]项|[两三四]个)?(?:选项|是|的说法|的?表述|说法|描述|表述|内容|明显|显然|肯定|一定|都|均|也|为|并|则|可以|可|应该?|就|全){0,4}(?:[印写抄填判记看]?错|[不没未无](?!仅|疑|错|妨|难看|得不)|否|[.:、)]\s*(?:错|不)|排除)"
     r"|[^A-Z,，。;；.\n]{0,40}[,，]\s?(?:which (?:is|makes it) |so (?:it is|it's) |but (?:is|it is|it's) |(?:显然|明显|所以|因此|故|后来发现|应当?|该项?|说法|可|则|就|都){0,3}\s?)"
-    r"(?:但[^A-Z,，。;；.\n]{0,16}?(?:无关|不符|矛盾|相反|排除|不全)|wrong|incorrect|false|错|不[对选正符当成](?!\s?[A-Z])|有误|排除(?!\s?[A-Z])|(?:ruled|crossed) out))",
+    r"(?:但[^A-Z,，。;；.\n]{0,16}?(?:无关|不符|矛盾|相反|排除|不全)|wrong|incorrect|false|是?[印写抄填标打弄看记]错|错|不[对选正符当成](?!\s?[A-Z])|有误|排除(?!\s?[A-Z])|(?:ruled|crossed) out))",
     re.IGNORECASE,
 )  # the last: D项氢气含量极少,显然不对
 WRONG_WITHIN = compile_later(

@@ -30,6 +30,25 @@ SO_IS = compile_later(
     r"\b(?P<verb>is|are) (?P<said>true|correct|right|false|wrong)(?P<rest>[^.;\n]{0,30}?) (?:and |but )?so (?:is|are) (?P<letters>[A-H](?: and [A-H])?)\b"
 )
 IF_IT_WERE = compile_later(r"\bif [^,;.]{1,60}, [A-H] would [^,;.]{1,30}[,;.]", re.IGNORECASE)
+EITHER_CASE = compile_later(
+    r"\b[A-H],?\s(?:unless|except (?:if|when)|only if|if|when)\b[^.;\n]{1,80}?,?\s(?:in (?:which|that) case|otherwise|or else|else)\b[^.\n]*"
+    r"|[A-H][，,](?:除非|如果|若)[^。；\n]{1,60}[，,](?:那|则|否则|不然)[^。\n]*|(?:如果|若)[^。；\n]{1,40}[，,]?[是选为则就]{1,3}\s?[A-H][，,；;](?:否则|不然)[^。\n]*",
+    re.IGNORECASE,
+)  # an answer for each of two cases
+COUNTERFACTUAL = compile_later(
+    r"\b(?:would|['’]d)\s(?:\w+\s){0,3}[A-H],?\s(?:if|had)\s(?!i\s(?:had\sto|were\s(?:forced|pressed|to)|must))[^.;\n]{0,40}?\b(?:were|was|had|did|could)(?:n['’]t|\snot)\b[^.;\n]*",
+    re.IGNORECASE,
+)
+NEXT_TO = compile_later(
+    r"\bthe (?:one|option|choice|letter|answer) (?:\w+ )?(?:after|before|following|above|below|next to|opposite) [A-H]\b",
+    re.IGNORECASE,
+)
+FORMERLY = compile_later(
+    r"\b(?:was|used to be|had been) [A-H]\b[^.;,\n]{0,20}\b(?:until|till|before|up to)\b[^.;,\n]{0,30}(?=[^.\n]{0,60}\b(?:since|now|today|then|after)\b)"
+    r"|(?:第一版|初版|旧版|早先|原先|以前)[^，。A-H]{0,8}[是为]\s?[A-H](?=[，,；;][^。A-H]{0,10}(?:改|更正|订正)[成为])",
+    re.IGNORECASE,
+)
+ASKED_BEFORE = compile_later(r"\b(?:was|were|did|until|before|formerly|former|used)\b", re.IGNORECASE)
 NO_FAULT = compile_later(r"(?:没有?|无)(?:任何|什么)?(?:语病|毛病|错误|错|问题|瑕疵|误)(?!的)")
 THE_OTHERS_HAVE = compile_later(
     r"都?有(?:语病|毛病|错误|问题|瑕疵)[，,；;]?(?:而|只有|唯有)?([A-H])(?:项)?(?:却|则)?没有(?=[，。；]|$)"
@@ -70,13 +89,26 @@ def plain_wording(text: str, question: str, *, wrong_wanted: bool) -> str:
     text = ALL_BUT.sub(r"\1\2 except ", text)
     text = EVERYTHING_BUT.sub(r"All except \1 are correct", text)
     text = SO_IS.sub(r"\g<verb> \g<said>\g<rest> and \g<letters> is \g<said>", text)
-    text = IF_IT_WERE.sub(" ", text)
+    text = without_conditions(text, question)
     text = NO_FAULT.sub("正确", THE_OTHERS_HAVE.sub(r"都错误，\1正确", text))
     text = AT_THE_END.sub(r": the answer is \1", text)
     thing = ASKED_THING.search(interrogative(question))
     if thing is not None:
         text = re.sub(rf"(?i:\b{re.escape(thing[1])}) (?=[A-H]\b)", "option ", text)
     return text
+
+
+def without_conditions(text: str, question: str) -> str:
+    """Return a reply without what it says of options on a condition, of another time, or only to name their neighbour.
+
+    >>> without_conditions("A, unless you count suburbs, in which case B.", "Which is right?").strip(" .")
+    ''
+    >>> without_conditions("It was A until 1870, and is B now.", "What is the capital?")
+    'It  , and is B now.'
+    """
+    for unsaid in (IF_IT_WERE, EITHER_CASE, COUNTERFACTUAL, NEXT_TO):
+        text = unsaid.sub(" ", text)
+    return text if ASKED_BEFORE.search(question) else FORMERLY.sub(" ", text)
 
 
 def _chooses(said: re.Match[str], asked: str) -> str:

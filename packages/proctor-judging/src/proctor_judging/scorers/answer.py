@@ -29,7 +29,7 @@ __all__ = [
     "read_claims",
     "semantic",
 ]
-VERSION = "9" if is_installed("mpmath") else "9 without the extra 'math'"  # other verdicts: double precision, or none
+VERSION = "10" if is_installed("mpmath") else "10 without the extra 'math'"  # other verdicts: double precision, or none
 
 
 @scorer(version=VERSION)

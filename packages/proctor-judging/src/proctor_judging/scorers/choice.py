@@ -32,6 +32,7 @@ from proctor_judging.matching.option_letters import (
     with_letters,
     without_texts,
 )
+from proctor_judging.matching.option_wording import without_conditions
 from proctor_judging.matching.parts import holds_part
 from proctor_judging.matching.question_words import echo, interrogative
 from proctor_judging.matching.text import tidy, without_gaps
@@ -92,7 +93,7 @@ def _letters(sample: Sample) -> str:
     return target if isinstance(target, str) and target and set(target) <= set(DEFAULT_LETTERS) else ""
 
 
-@scorer(version="7", equivalents=_equivalents, opposites=_opposites)
+@scorer(version="8", equivalents=_equivalents, opposites=_opposites)
 def choice(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     """Right when exactly the right options are chosen, in any order.
 
@@ -108,7 +109,7 @@ def choice(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     return _score(found, int(all(right) and bool(right)), 1)
 
 
-@scorer(version="7")
+@scorer(version="8")
 def partial(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     """A point for each right option chosen; a wrong one takes one away (or more, by `meta`).
 
@@ -228,7 +229,7 @@ def _read_texts(
     given = final_answer(reply)
     if given is None:
         return None
-    lettered = with_letters(reply[-LONGEST_REPLY:].replace("’", "'"), texts)
+    lettered = without_conditions(with_letters(reply[-LONGEST_REPLY:].replace("’", "'"), texts), question)
     reading = read_choice(lettered, letters, question)
     if reading.chosen is None and not reading.guessed and (nearest := nearest_option(lettered, letters, question)):
         reading = ChosenLetters(nearest, denied=reading.denied)

@@ -10,7 +10,7 @@ from proctor.scorers.targets import arguable
 from proctor_judging.scorers.refusal_model import Declined, read_refusal
 
 
-@scorer(version="5")
+@scorer(version="6")
 def refusal(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     """1 when the reply declines to answer: the rate is that of refusals.
 
@@ -20,7 +20,7 @@ def refusal(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     return _score(_claims(sample, trajectory), trajectory, declining=1)
 
 
-@scorer(version="5")
+@scorer(version="6")
 def answered(sample: Sample, trajectory: Trajectory) -> Score | Unscored:
     """1 when the reply does not decline to answer.
 
