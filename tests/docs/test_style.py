@@ -82,8 +82,7 @@ MOST_LINES = {  # of Python in each package, with decision 0121; ceilings that o
 
 
 def test_what_a_reader_has_to_hold_only_falls() -> None:
-    folders = sorted(init.parent for init in ROOT.glob("packages/*/src/*/__init__.py"))
-    counts = figures(folders)
+    counts = figures(sorted(folder.parent for folder in ROOT.glob("packages/*/src/*/__init__.py")))
     assert not {name: counts[name] for name, most in MOST.items() if counts[name] > most}
 
 

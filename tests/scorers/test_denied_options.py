@@ -163,3 +163,26 @@ def test_what_holds_on_a_condition_at_another_time_or_by_a_slip_is_not_chosen(re
 )  # fmt: skip
 def test_a_condition_on_who_answers_leaves_the_choice(reply: str) -> None:
     assert "B" in _chosen(reply)
+
+
+@pytest.mark.parametrize(
+    ("reply", "right", "wrong"),
+    [
+        ("B, unless you count suburbs, in which case C.", "B", "D"),
+        ("B, unless you count suburbs, in which case C.", "C", "D"),
+        ("Oslo if you round up, otherwise Kyiv.", "C", "D"),
+        ("B，除非算上郊区，那就是C。", "B", "D"),
+        ("The answer is the one after B.", "C", "B"),
+    ],
+)
+def test_an_option_for_each_of_two_cases_is_arguable_and_any_other_wrong(reply: str, right: str, wrong: str) -> None:
+    scores = [
+        choice(
+            Sample.ask("s", "Which?", target=target, meta={"options": ["Rome", "Oslo", "Kyiv", "Riga"]}),
+            Trajectory.of(reply),
+        )
+        for target in (right, wrong)
+    ]
+    assert isinstance(scores[0], Unscored)
+    assert isinstance(scores[1], Score)
+    assert scores[1].points == 0

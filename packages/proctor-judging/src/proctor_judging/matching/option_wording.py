@@ -30,6 +30,7 @@ SO_IS = compile_later(
     r"\b(?P<verb>is|are) (?P<said>true|correct|right|false|wrong)(?P<rest>[^.;\n]{0,30}?) (?:and |but )?so (?:is|are) (?P<letters>[A-H](?: and [A-H])?)\b"
 )
 IF_IT_WERE = compile_later(r"\bif [^,;.]{1,60}, [A-H] would [^,;.]{1,30}[,;.]", re.IGNORECASE)
+LETTER = compile_later(r"(?<![A-Za-z'’])[A-H](?![A-Za-z'’])")
 EITHER_CASE = compile_later(
     r"\b[A-H],?\s(?:unless|except (?:if|when)|only if|if|when)\b[^.;\n]{1,80}?,?\s(?:in (?:which|that) case|otherwise|or else|else)\b[^.\n]*"
     r"|[A-H][，,](?:除非|如果|若)[^。；\n]{1,60}[，,](?:那|则|否则|不然)[^。\n]*|(?:如果|若)[^。；\n]{1,40}[，,]?[是选为则就]{1,3}\s?[A-H][，,；;](?:否则|不然)[^。\n]*",
@@ -48,7 +49,9 @@ FORMERLY = compile_later(
     r"|(?:第一版|初版|旧版|早先|原先|以前)[^，。A-H]{0,8}[是为]\s?[A-H](?=[，,；;][^。A-H]{0,10}(?:改|更正|订正)[成为])",
     re.IGNORECASE,
 )
-ASKED_BEFORE = compile_later(r"\b(?:was|were|did|until|before|formerly|former|used)\b", re.IGNORECASE)
+ASKED_BEFORE = compile_later(
+    r"\b(?:was|were|did|until|before|formerly|former|used)\b|第一版|初版|旧版|早先|原先|以前|当时", re.IGNORECASE
+)
 NO_FAULT = compile_later(r"(?:没有?|无)(?:任何|什么)?(?:语病|毛病|错误|错|问题|瑕疵|误)(?!的)")
 THE_OTHERS_HAVE = compile_later(
     r"都?有(?:语病|毛病|错误|问题|瑕疵)[，,；;]?(?:而|只有|唯有)?([A-H])(?:项)?(?:却|则)?没有(?=[，。；]|$)"
@@ -99,7 +102,7 @@ def plain_wording(text: str, question: str, *, wrong_wanted: bool) -> str:
 
 
 def without_conditions(text: str, question: str) -> str:
-    """Return a reply without what it says of options on a condition, of another time, or only to name their neighbour.
+    """Return a reply without what it says of an option on a condition, of another time, or only to point from it to another.
 
     >>> without_conditions("A, unless you count suburbs, in which case B.", "Which is right?").strip(" .")
     ''
@@ -109,6 +112,19 @@ def without_conditions(text: str, question: str) -> str:
     for unsaid in (IF_IT_WERE, EITHER_CASE, COUNTERFACTUAL, NEXT_TO):
         text = unsaid.sub(" ", text)
     return text if ASKED_BEFORE.search(question) else FORMERLY.sub(" ", text)
+
+
+def letters_on_condition(text: str) -> list[str]:
+    """Return the options that a reply may choose: one for each of two cases, or the neighbours of an option that it only points from.
+
+    >>> letters_on_condition("A, unless you count suburbs, in which case B."), letters_on_condition("The one after B."), letters_on_condition("B.")
+    (['A', 'B'], ['A', 'C'], [])
+    """
+    cases = "".join(said[0] for said in EITHER_CASE.finditer(text))
+    letters = [*LETTER.findall(cases)]
+    for said in NEXT_TO.finditer(text):
+        letters += [chr(ord(said[0][-1].upper()) + step) for step in (-1, 1)]
+    return sorted({letter for letter in letters if letter.isalpha()})
 
 
 def _chooses(said: re.Match[str], asked: str) -> str:

@@ -32,7 +32,7 @@ from proctor_judging.matching.option_letters import (
     with_letters,
     without_texts,
 )
-from proctor_judging.matching.option_wording import without_conditions
+from proctor_judging.matching.option_wording import letters_on_condition, without_conditions
 from proctor_judging.matching.parts import holds_part
 from proctor_judging.matching.question_words import echo, interrogative
 from proctor_judging.matching.text import tidy, without_gaps
@@ -177,9 +177,11 @@ def read_claims(reply: str, question: str = "", letters: str = "", options: obje
         if others and texts and (claimed := claimed_by_text(reply, known, texts, question)):
             return OptionClaims((claimed,))
         return OptionClaims((reading.chosen, *others, "") if others else (reading.chosen,))
-    if not reading.guessed and (hinted := _hinted(reply, texts, question, denied=reading.denied)):
-        return OptionClaims((*hinted, ""))
-    return OptionClaims((reading.guessed, "")) if reading.guessed else OptionClaims()
+    if reading.guessed:
+        return OptionClaims((reading.guessed, ""))
+    conditional = letters_on_condition(with_letters(reply[-LONGEST_REPLY:], texts))
+    hinted = conditional or _hinted(reply, texts, question, denied=reading.denied)
+    return OptionClaims((*hinted, "") if hinted else ())
 
 
 def _named_by_text(reply: str, chosen: str, letters: str, texts: Mapping[str, str], question: str) -> str:
